@@ -1,0 +1,96 @@
+// sched/fair.h — the fair class of one run: queueing, accounting and load tracking around the pick
+// policy (FAIR.md A.4, A.7, B.6, B.7, C.2, C.3). Methods change queue state and return what should
+// happen (reschedule or not); they do not act on CPUs.
+#pragma once
+
+#include <cstdint>
+
+#include "base/id_vector.h"
+#include "base/types.h"
+#include "sched/eevdf.h"
+#include "sched/state/kernel_state.h"
+#include "sched/state/rq.h"
+#include "sched/state/task.h"
+
+namespace runqlab::sched {
+
+struct EnqueueFlags {
+  bool wakeup = false;
+  bool initial = false;   // first enqueue of a new task
+  bool migrated = false;  // it comes from another CPU
+};
+struct DequeueFlags {
+  bool sleep = false;
+  bool special = false;    // stopped, parked, dead: never delayed
+  bool migrating = false;  // a balance pass or an affinity change takes it away
+};
+
+class FairClass {
+ public:
+  // `overload` is set when a queue gets a second task.
+  FairClass(FairParams params, IdVector<TaskId, Task>& tasks, bool& overload)
+      : k_(params), tasks_(tasks), overload_(overload) {}
+
+  // Charges the time since the last update to curr. True: curr should be rescheduled.
+  bool update_curr(Rq& rq, SimTime now);
+
+  // Puts the task on the queue. True: curr should be rescheduled (its protection ended).
+  bool enqueue(Rq& rq, Task& p, EnqueueFlags flags, SimTime now);
+  // A sleeper that is still queued was woken.
+  bool requeue_delayed(Rq& rq, Task& p, SimTime now);
+
+  struct Dequeued {
+    bool left = true;  // false: it sleeps, but stays queued (DELAY_DEQUEUE)
+    bool resched = false;
+  };
+  Dequeued dequeue(Rq& rq, Task& p, DequeueFlags flags, SimTime now);
+
+  // The task to run next, or none. Delayed sleepers that come up are dequeued for real.
+  TaskId pick(Rq& rq, SimTime now);
+  void put_prev(Rq& rq, Task& p, SimTime now);
+  void set_next(Rq& rq, Task& p, SimTime now);
+
+  // Whether `p`, just queued on `rq`, should preempt the fair task that runs there.
+  bool wakeup_preempt(Rq& rq, Task& p, bool fork, bool need_resched, SimTime now);
+  bool tick(Rq& rq, Task& p, SimTime now);
+  void yield(Rq& rq, Task& p, SimTime now);
+  // Balancing: a task that was looked at and not taken goes to the other end of the list.
+  void move_to_head(Rq& rq, Task& p) {
+    list_remove(rq, p);
+    list_add(rq, p);
+  }
+  // New weight for a task that is not queued (FAIR.md B.8): its lag and its rest of a request keep
+  // their worth in wall time.
+  void reweight(Rq& rq, Task& p, LoadWeight load, SimTime now);
+
+  // A new task's averages, before its first enqueue on `rq` (FAIR.md C.2).
+  void init_new(const Rq& rq, Task& p);
+  // A sleeping task is about to be queued on another CPU than `old`.
+  void leave_sleeping(Rq& old, Task& p, SimTime now);
+  // Ages the queue's load to now (FAIR.md C.5). True while something of it is left.
+  bool update_blocked(Rq& rq, SimTime now);
+
+  // h_load of FAIR.md A.12 without groups: the task's own load.
+  [[nodiscard]] static uint64_t task_h_load(const Task& p) { return p.se.avg.load_avg; }
+
+  // How often the kernel would have written a sched_stat_runtime event; the reader resets it.
+  uint32_t runtime_events = 0;
+
+ private:
+  void update_load(CfsRq& q, Entity& se, SimTime now, bool attach);
+  void update_queue_load(CfsRq& q, SimTime now);
+  void enqueue_entity(Rq& rq, Task& p, EnqueueFlags flags, SimTime now);
+  void remove_entity(Rq& rq, Task& p, DequeueFlags flags, SimTime now);
+  void finish_delayed(Rq& rq, Task& p, SimTime now);
+  void count(Rq& rq, const Task& p, int by);
+  void list_add(Rq& rq, Task& p);
+  void list_remove(Rq& rq, Task& p);
+  void util_est_update(Task& p);
+  [[nodiscard]] bool next_buddy_first(CfsRq& q) const;
+
+  FairParams k_;
+  IdVector<TaskId, Task>& tasks_;
+  bool& overload_;
+};
+
+}  // namespace runqlab::sched

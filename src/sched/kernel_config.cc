@@ -1,0 +1,213 @@
+#include "sched/kernel_config.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "base/numbers.h"
+#include "base/suggest.h"
+
+namespace runqlab::sched {
+namespace {
+
+using namespace literals;
+
+constexpr Version kOldest{6, 12};
+constexpr Version kNewest{7, 1};
+
+// What a stable or distribution kernel has beyond its release (BACKPORTS.md): names as in an arm.
+struct Backports {
+  Version version;
+  std::string_view what;
+  std::string_view changes;
+};
+constexpr Backports kBackports[] = {
+    {{6, 12, 95},
+     "Debian 12 backports 6.12.95: 6.12 and the back-ports of BACKPORTS.md section 2",
+     "SYNC_IGNORES_DELAYED,IDLE_CANCELS_PROTECTION,YIELD_FORFEITS,PICK_BUDDY,NI_RANDOM"},
+    {{6, 18, 44},
+     "stable 6.18.44: 6.18 and the back-ports of BACKPORTS.md section 3",
+     "NI_RANDOM,NO_NEWIDLE_BUMP,LAG_LIMIT_QUEUE,"
+     "WAKEUP_NO_FORK_PREEMPT,VPROT_SHRINK_ALWAYS,BUDDY_IN_PICK,WAKEUP_PICK_DEQUEUES,"
+     "YIELD_FORFEITS,SLOWPATH_ALLOWED_ONLY"},
+};
+
+constexpr KernelInfo kKernels[] = {
+    {"6.12", "EEVDF with delayed dequeue; base slice 0.75 ms before scaling; voluntary preemption"},
+    {"6.12.95", kBackports[0].what},
+    {"6.15", "base slice 0.70 ms; lazy preemption available, default none"},
+    {"6.18", "slice protection as a virtual time (6.17), delayed sleepers ignored by the sync rule"},
+    {"6.18.44", kBackports[1].what},
+};
+
+std::optional<Version> parse_version(std::string_view text) {
+  Version v;
+  int* const parts[] = {&v.major, &v.minor, &v.patch};
+  size_t n = 0;
+  while (!text.empty() && n < 3) {
+    const size_t dot = text.find('.');
+    const auto number = parse_u64(text.substr(0, dot));
+    if (!number || *number > 9999) return std::nullopt;
+    *parts[n++] = static_cast<int>(*number);
+    if (dot == std::string_view::npos) {
+      text = {};
+      break;
+    }
+    text.remove_prefix(dot + 1);
+    if (text.empty()) return std::nullopt;
+  }
+  if (n < 2 || !text.empty()) return std::nullopt;
+  return v;
+}
+
+Error unknown_word(std::string_view word) {
+  std::vector<std::string_view> names;
+  for (const FeatureInfo& f : feature_table()) names.push_back(f.name);
+  for (const TunableInfo& t : tunable_table()) names.push_back(t.name);
+  names.push_back("preempt");
+  std::string_view bare = word.substr(0, word.find('='));
+  if (bare.starts_with("NO_")) bare.remove_prefix(3);
+  return {.message = "unknown feature or tunable",
+          .token = std::string(word),
+          .hint = did_you_mean(bare, names) + "`runqlab list features` prints all"};
+}
+
+Status set_value(KernelConfig& c, std::string_view name, std::string_view value) {
+  if (name == "preempt") {
+    for (const Preempt p : {Preempt::none, Preempt::voluntary, Preempt::full, Preempt::lazy}) {
+      if (to_string(p) != value) continue;
+      if (p == Preempt::lazy && Version{c.version.major, c.version.minor} < Version{6, 13}) {
+        return Error{.message = "preempt=lazy exists from 6.13 on", .token = c.kernel};
+      }
+      c.tunables.preempt = p;
+      return Ok{};
+    }
+    return Error{.message = "unknown preemption model",
+                 .token = std::string(value),
+                 .hint = "none, voluntary, full or lazy (PREEMPT_RT is not modelled)"};
+  }
+  const TunableInfo* t = find_tunable(name);
+  if (t == nullptr) return unknown_word(name);
+  const auto v = t->time != nullptr
+                     ? [&]() -> std::optional<int64_t> {
+                         const auto d = parse_duration(value);
+                         return d ? std::optional(d->ns()) : std::nullopt;
+                       }()
+                     : parse_i64(value);
+  if (!v || *v < t->low || *v > t->high) {
+    return Error{.message = std::string(name) + " takes a number from " + std::to_string(t->low) +
+                            " to " + std::to_string(t->high),
+                 .token = std::string(value)};
+  }
+  if (t->time != nullptr) {
+    c.tunables.*t->time = Duration::nanos(*v);
+  } else {
+    c.tunables.*t->number = *v;
+  }
+  return Ok{};
+}
+
+Status apply_word(KernelConfig& c, std::string_view word) {
+  if (const size_t eq = word.find('='); eq != std::string_view::npos) {
+    return set_value(c, word.substr(0, eq), word.substr(eq + 1));
+  }
+  const bool on = !word.starts_with("NO_");
+  const FeatureInfo* f = find_feature(on ? word : word.substr(3));
+  if (f == nullptr) return unknown_word(word);
+  c.features.*f->field = on;
+  return Ok{};
+}
+
+// Calls `f` for every word of a comma list until it returns an error.
+template <class F>
+Status for_each_word(std::string_view list, F&& f) {
+  while (!list.empty()) {
+    const size_t comma = list.find(',');
+    if (Status s = f(list.substr(0, comma)); !s) return s;
+    list = comma == std::string_view::npos ? std::string_view() : list.substr(comma + 1);
+  }
+  return Ok{};
+}
+
+}  // namespace
+
+std::span<const KernelInfo> kernel_table() { return kKernels; }
+
+Result<KernelConfig> kernel_of(std::string_view name) {
+  const auto asked = parse_version(name);
+  if (!asked) {
+    return Error{.message = "not a kernel release",
+                 .token = std::string(name),
+                 .hint = "say x.y or x.y.z, for example 6.18 or 6.18.44 (`runqlab list kernels`)"};
+  }
+  KernelConfig c;
+  c.kernel = std::string(name);
+  const Version release{asked->major, asked->minor};
+  c.version = *asked;
+  if (release < kOldest) {
+    c.version = kOldest;
+    c.unknown.push_back(c.kernel + " is older than the oldest profile; the rules of 6.12 are used" +
+                        (release < Version{6, 6} ? ": its pick policy is CFS, not EEVDF" : ""));
+  } else if (release > kNewest) {
+    c.version = kNewest;
+    c.unknown.push_back(c.kernel + " is newer than the newest profile; the rules of 7.1 are used");
+  }
+  c.features = features_of(c.version);
+  c.base_slice_unscaled = c.version < Version{6, 15} ? 750_us : 700_us;
+  c.tunables.preempt = c.version < Version{6, 13} ? Preempt::voluntary : Preempt::none;
+  if (asked->patch > 0 && c.unknown.empty()) {
+    const auto* known = std::find_if(std::begin(kBackports), std::end(kBackports),
+                                     [&](const Backports& b) { return b.version == *asked; });
+    if (known != std::end(kBackports)) {
+      RQL_CHECK(for_each_word(known->changes, [&](auto w) { return apply_word(c, w); }).ok());
+      if (known->version == Version{6, 12, 95}) c.base_slice_unscaled = 700_us;
+    } else {
+      c.unknown.push_back(c.kernel + ": back-ports of this stable release are not known; the rules "
+                          "of " + release.to_string() + " are used");
+    }
+  }
+  return c;
+}
+
+Result<KernelConfig> parse_arm(std::string_view text, const KernelConfig& base) {
+  KernelConfig c = base;
+  const size_t comma = text.find(',');
+  const std::string_view first = text.substr(0, comma);
+  if (!first.empty() && first[0] >= '0' && first[0] <= '9') {
+    auto kernel = kernel_of(first);
+    if (!kernel) return kernel.error();
+    c = std::move(*kernel);
+    text = comma == std::string_view::npos ? std::string_view() : text.substr(comma + 1);
+  }
+  Status s = for_each_word(text, [&](std::string_view word) -> Status {
+    if (!word.empty() && word[0] >= '0' && word[0] <= '9') {
+      return Error{.message = "a kernel release comes first in an arm", .token = std::string(word)};
+    }
+    Status applied = apply_word(c, word);
+    if (applied) c.switches.emplace_back(word);
+    return applied;
+  });
+  if (!s) return s.error();
+  return c;
+}
+
+Duration base_slice(const KernelConfig& config, size_t online_cpus) {
+  if (config.tunables.base_slice_ns != Duration{}) return config.tunables.base_slice_ns;
+  const auto cpus = static_cast<uint32_t>(std::min<size_t>(online_cpus, 8));
+  return config.base_slice_unscaled * std::bit_width(cpus);  // 1 + log2(cpus)
+}
+
+std::string KernelConfig::identity() const {
+  std::string s = "rules=" + Version{version.major, version.minor}.to_string();
+  for (const FeatureInfo& f : feature_table()) {
+    s += (features.*f.field ? "," : ",NO_") + std::string(f.name);
+  }
+  s += ",base_slice_unscaled=" + std::to_string(base_slice_unscaled.ns());
+  for (const TunableInfo& t : tunable_table()) {
+    s += ',' + std::string(t.name) + '=' +
+         std::to_string(t.time != nullptr ? (tunables.*t.time).ns() : tunables.*t.number);
+  }
+  s += ",preempt=" + std::string(to_string(tunables.preempt));
+  return s;
+}
+
+}  // namespace runqlab::sched

@@ -1,0 +1,60 @@
+// sched/state/rq.h — one CPU's run queue.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "base/types.h"
+#include "sched/state/entity.h"
+#include "sched/state/pelt_avg.h"
+#include "sched/state/task.h"
+
+namespace runqlab::sched {
+
+// FIFO lists by priority 1..99; the bitmap names the non-empty ones.
+struct RtRq {
+  std::array<std::vector<TaskId>, 100> queue;
+  std::array<uint64_t, 2> nonempty{};
+  uint32_t nr_running = 0;  // with curr
+};
+
+struct Rq {
+  CpuId cpu{};
+  TaskId curr{};  // none: the idle task
+  uint32_t nr_running = 0;  // all classes, with curr and delayed sleepers
+  uint32_t nr_idle_policy = 0;  // of these, fair tasks of SCHED_IDLE
+  bool ttwu_pending = false;  // a wakeup is on its way to this CPU
+  CfsRq cfs;
+  RtRq rt;
+  TaskId stop{};  // the stop-class task if it is queued or running
+  // Woken tasks that this CPU shall queue, oldest first.
+  struct Woken {
+    TaskId task;
+    bool migrated;
+  };
+  std::vector<Woken> wakelist;
+  WakeeTracker idle_wakees{};    // of the idle task: interrupts on an idle CPU wake in its name
+
+  // Ring of fair tasks, most recently queued or picked first (balancing takes from the tail).
+  TaskId fair_head{}, fair_tail{};
+
+  uint32_t mm = 0;  // address space loaded
+  PeltAvg rt_avg{};
+  // Idle averages (FAIR.md C.7).
+  int64_t idle_stamp_ns = 0;   // kernel clock when it last went idle; 0: none
+  Duration avg_idle{};
+  Duration max_idle_balance_cost{};
+  // Balancing.
+  int64_t next_balance = 0;    // jiffies
+  bool tick_stopped = false;
+  bool idle_balance = false;   // it was idle at its last tick
+  bool nohz_kicked = false;    // asked to balance for the idle CPUs
+  bool sched_softirq = false;  // raised
+  uint64_t cpu_capacity = 1024;
+
+  // A CPU is idle if nothing is queued, nothing is coming and the idle task runs.
+  [[nodiscard]] bool is_idle() const { return !curr.valid() && nr_running == 0 && !ttwu_pending; }
+};
+
+}  // namespace runqlab::sched

@@ -1,0 +1,178 @@
+// From raw pieces to programs: costs taken out, affinity and class inferred, the workload built.
+#include <algorithm>
+
+#include "base/numbers.h"
+#include "trace/replay_builder.h"
+
+namespace runqlab::trace {
+namespace {
+
+// Evidence that a task may not use a CPU: it waited behind others this long in all, at least half of
+// the time with that CPU idle, and never ran there.
+constexpr int64_t kPinnedWaitNs = 1'000'000;
+constexpr uint32_t kPinnedWaits = 3;
+
+Program replayed(Arena&, const std::vector<Op>* ops) {
+  for (const Op& o : *ops) co_yield o;
+}
+
+// "ksoftirqd/3", "kworker/3:1H", "migration/0": the CPU of a per-CPU kernel thread; -1 for others.
+int percpu_thread_cpu(std::string_view comm) {
+  for (const std::string_view prefix :
+       {"ksoftirqd/", "migration/", "kworker/", "cpuhp/", "ktimers/", "rcuc/", "idle_inject/",
+        "irq_work/", "backlog_napi/", "watchdog/", "stopper/"}) {
+    if (!comm.starts_with(prefix)) continue;
+    std::string_view rest = comm.substr(prefix.size());
+    const size_t n = std::min(rest.find_first_not_of("0123456789"), rest.size());
+    const auto cpu = parse_u64(rest.substr(0, n));
+    return cpu && *cpu < 65535 ? static_cast<int>(*cpu) : -1;
+  }
+  return -1;
+}
+
+bool is_stopper(std::string_view comm, int prio) {
+  return prio == 0 && (comm.starts_with("migration/") || comm.starts_with("stopper/"));
+}
+
+}  // namespace
+
+std::string ReplayBuilder::infer_affinity(const TaskTrack& t, Replay& out) const {
+  const std::string& comm = names_.text(t.comm);
+  if (const auto it = options_.affinity.find(comm); it != options_.affinity.end()) {
+    return it->second;
+  }
+  if (const int cpu = percpu_thread_cpu(comm); cpu >= 0) return std::to_string(cpu);
+  if (t.waits < kPinnedWaits || t.waited_ns < kPinnedWaitNs) return {};
+  CpuMask mask(cpus_.size());
+  for (size_t i = 0; i < cpus_.size(); ++i) {
+    const bool ran = i < t.ran_on.size() && t.ran_on[i];
+    const int64_t idle = i < t.idle_overlap.size() ? t.idle_overlap[i] : 0;
+    if (ran || 2 * idle < t.waited_ns) mask.set(CpuId::of(i));
+  }
+  if (mask.count() == cpus_.size() || mask.empty()) return {};
+  ++out.counts.inferred_pinned;
+  return mask.to_list();
+}
+
+machine::Tracing ReplayBuilder::tracing() const {
+  machine::Tracing tr;
+  const auto has = [&](EventKind k) {
+    return static_cast<uint8_t>(seen_[static_cast<size_t>(k)] != 0 ? 1 : 0);
+  };
+  const auto set = [&](RecordKind k, int n) {
+    tr.events[static_cast<size_t>(k)] = static_cast<uint8_t>(n);
+  };
+  // sched_wakeup is left out on both sides, so that a recording without it gives the same program.
+  set(RecordKind::sched_switch, has(EventKind::sched_switch));
+  set(RecordKind::waking, has(EventKind::sched_waking));
+  set(RecordKind::migrate, has(EventKind::sched_migrate_task));
+  set(RecordKind::fork, has(EventKind::sched_process_fork));
+  set(RecordKind::exit, has(EventKind::sched_process_exit));
+  set(RecordKind::ipi_send, has(EventKind::ipi_send));
+  set(RecordKind::ipi_entry, has(EventKind::vector_entry));
+  set(RecordKind::tick, has(EventKind::vector_entry) + has(EventKind::hrtimer_expire));
+  set(RecordKind::timer_fire, has(EventKind::vector_entry) + has(EventKind::hrtimer_expire));
+  set(RecordKind::softirq, has(EventKind::softirq_raise) + 2 * has(EventKind::softirq_entry));
+  set(RecordKind::idle_enter, has(EventKind::cpu_idle));
+  set(RecordKind::idle_exit, has(EventKind::cpu_idle));
+  tr.runtime_events = has(EventKind::sched_stat_runtime);
+  return tr;
+}
+
+Result<Replay> ReplayBuilder::finish(const ImportSummary& import) {
+  if (seen_[static_cast<size_t>(EventKind::sched_switch)] == 0) {
+    return Error{.message = "the recording holds no sched_switch event",
+                 .file = file_,
+                 .hint = "record with `perf sched record` or `trace-cmd record -e sched`"};
+  }
+  Replay out;
+  out.import = import;
+  out.start_ns = start_ns_;
+  out.span = Duration::nanos(last_ns_ - start_ns_);
+  out.nr_cpus = static_cast<uint32_t>(cpus_.size());
+  out.tracing = tracing();
+  for (TaskTrack& t : tracks_) {
+    if (t.where == Where::running) t.advance(last_ns_);
+    if (!t.early.is_set) continue;
+    tracks_[t.early.waker].ops[t.early.op].dropped = true;
+    ++counts_.not_blocked;
+  }
+  if (!chunk_.empty()) recorded_.consume(chunk_);
+  chunk_.clear();
+
+  auto programs = std::make_shared<std::deque<std::vector<Op>>>();
+  Workload& w = out.workload;
+  for (TaskTrack& t : tracks_) {
+    std::vector<Op>& ops = programs->emplace_back();
+    int64_t carry = 0;  // costs that did not fit into the work so far
+    for (const RawOp& raw : t.ops) {
+      if (raw.dropped) continue;
+      if (raw.op.kind != OpKind::run) {
+        ops.push_back(raw.op);
+        continue;
+      }
+      carry += raw.debt_ns * options_.cost_correction_pct / 100;
+      int64_t work = raw.op.amount - carry;
+      carry = work < 0 ? -work : 0;
+      if (work < 0) {
+        work = 0;
+        ++counts_.clamped;
+      }
+      if (work == 0) continue;
+      if (!ops.empty() && ops.back().kind == OpKind::run) {
+        ops.back().amount += work;
+      } else {
+        ops.push_back(op::run(Duration::nanos(work)));
+      }
+    }
+    if (t.where != Where::gone) {
+      ops.push_back(op::block());  // beyond the recording nothing is known
+      ops.back().in_syscall = false;
+    }
+    const std::string& comm = t.comm.valid() ? names_.text(t.comm) : "?";
+    TaskSpec spec;
+    spec.name = comm;
+    spec.pid = t.pid;
+    const SchedParams params = params_of(t.first_prio);
+    spec.policy = is_stopper(comm, t.first_prio) ? Policy::stop : params.policy;
+    spec.nice = params.nice;
+    spec.rt_priority = params.rt_priority;
+    if (params.policy == Policy::deadline) {
+      diagnostics_.add(Severity::skipped, "deadline tasks, re-run above every FIFO priority",
+                       Error{.message = "pid " + std::to_string(t.pid), .file = file_});
+    }
+    spec.percpu_kthread = percpu_thread_cpu(comm) >= 0;
+    spec.allowed = t.comm.valid() ? infer_affinity(t, out) : std::string();
+    spec.start = t.where == Where::unknown ? TaskStart::blocked : t.start;
+    spec.start_time = sim_time(t.start_ns);
+    spec.start_cpu = t.first_cpu.valid() ? t.first_cpu : CpuId(0);
+    const std::vector<Op>* mine = &ops;
+    spec.program = [mine](Arena& arena) { return replayed(arena, mine); };
+    w.tasks.push_back(std::move(spec));
+  }
+  std::stable_sort(arrivals_.begin(), arrivals_.end(),
+                   [](const Arrival& a, const Arrival& b) { return a.time < b.time; });
+  w.name = file_;
+  w.arrivals = std::move(arrivals_);
+  w.keep_alive = programs;
+  const int64_t tick = machine_.tick().ns();
+  w.tick_offset = Duration::nanos((tick - start_ns_ % tick) % tick);
+  counts_.tasks = tracks_.size();
+  counts_.inferred_pinned = out.counts.inferred_pinned;
+  out.counts = counts_;
+  return out;
+}
+
+Result<Replay> load_replay(const std::string& path, const machine::MachineSpec& machine,
+                           const ReplayOptions& options, RecordSink& recorded,
+                           Diagnostics& diagnostics) {
+  StringPool names;
+  ReplayBuilder builder(machine, options, path, names, recorded, diagnostics);
+  const ImportOptions window{.from_ns = options.from_ns, .to_ns = options.to_ns};
+  auto import = import_file(path, window, names, diagnostics,
+                            [&](const Event& e) { builder.add(e); });
+  if (!import) return import.error();
+  return builder.finish(*import);
+}
+
+}  // namespace runqlab::trace
