@@ -1,5 +1,8 @@
 #include "machine/machine.h"
 
+#include <algorithm>
+#include <functional>
+
 namespace runqlab::machine {
 namespace {
 // Beyond this many CPUs the distance table would not stay in the cache.
@@ -39,14 +42,9 @@ SimTime Machine::interrupts_on_at(CpuId c) const {
 void Machine::push(CpuId c, SimTime now, Context context) {
   Cpu& cpu = cpus_[c];
   RQL_AUDIT(cpu.depth + 1U < cpu.stack.size());
-  // An idle CPU at rest has no end of work; one in its exit path keeps what is left of it.
+  RQL_AUDIT(!cpu.resting);
   const SimTime end = queue_.time_of(slot(CpuEvent::work_done, c));
-  if (end != SimTime::max()) {
-    cpu.top().left = end - now;
-  } else if (cpu.resting) {
-    cpu.charge += spec_.costs.idle_exit_ns;
-    cpu.resting = false;
-  }
+  if (end != SimTime::max()) cpu.top().left = end - now;
   cpu.stack[++cpu.depth] = Frame{context, Duration{}};
   if (context == Context::hardirq) cpu.charge += spec_.costs.irq_ns;
 }
@@ -87,12 +85,17 @@ void Machine::settle(CpuId c, SimTime now) {
   queue_.arm(slot(CpuEvent::work_done, c), now + work, Phase::work);
 }
 
-void Machine::end_idle(CpuId c, SimTime now) {
+SimTime Machine::leave_rest(CpuId c, SimTime now) {
   Cpu& cpu = cpus_[c];
-  if (!cpu.resting) return;
+  RQL_AUDIT(cpu.resting);
   cpu.resting = false;
   const SimTime from = now < cpu.interrupts_on ? cpu.interrupts_on : now;
-  queue_.arm(slot(CpuEvent::work_done, c), from + spec_.costs.idle_exit_ns, Phase::work);
+  return cpu.interrupts_on = from + spec_.costs.idle_exit_ns;
+}
+
+void Machine::end_idle(CpuId c, SimTime now) {
+  if (!cpus_[c].resting) return;
+  queue_.arm(slot(CpuEvent::work_done, c), leave_rest(c, now), Phase::work);
 }
 
 void Machine::send_ipi(CpuId from, CpuId to, IpiKind kind, SimTime now) {
@@ -105,6 +108,12 @@ void Machine::send_ipi(CpuId from, CpuId to, IpiKind kind, SimTime now) {
   const SlotId s = slot(
       kind == IpiKind::reschedule ? CpuEvent::resched_ipi : CpuEvent::call_ipi, to);
   if (!queue_.armed(s)) queue_.arm(s, now + spec_.costs.ipi_latency_ns, Phase::ipi);
+}
+
+void Machine::arm_timer(CpuId c, SlotId slot, SimTime at) {
+  auto& timers = cpus_[c].timers;
+  timers.insert(std::lower_bound(timers.begin(), timers.end(), at, std::greater<>()), at);
+  queue_.arm(slot, at + spec_.costs.timer_latency_ns, Phase::timer);
 }
 
 void Machine::start_tick(CpuId c, SimTime now) {

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <vector>
 
 #include "base/id_vector.h"
 #include "base/types.h"
@@ -26,9 +27,10 @@ enum class CpuEvent : uint8_t {
   work_done,   // the top of the stack used up its time
   resched_ipi,
   call_ipi,
+  device,      // an interrupt from outside the machine
   tick,
 };
-constexpr size_t kCpuEvents = 4;
+constexpr size_t kCpuEvents = 5;
 
 // How many events a tracer writes where the simulation writes one record, by RecordKind.
 struct Tracing {
@@ -80,6 +82,13 @@ class Machine {
 
   // An interrupt or softirq begins on top of what runs; its cost so far is what was charged.
   void push(CpuId c, SimTime now, Context context);
+  // What is charged next belongs to the interrupt that is being served on `c` already.
+  void extend(CpuId c, SimTime now) {
+    cpus_[c].top().left = queue_.time_of(slot(CpuEvent::work_done, c)) - now;
+  }
+  // The timer interrupt handles what expires while it runs.
+  void set_serving_timer(CpuId c) { cpus_[c].top().timer = true; }
+  [[nodiscard]] bool serving_timer(CpuId c) const { return cpus_[c].top().timer; }
   // The top of the stack is over; what was below goes on at settle().
   void pop(CpuId c);
   // The base context starts a segment of `work` (idle: rests until something pokes it).
@@ -107,8 +116,10 @@ class Machine {
   [[nodiscard]] bool polling(CpuId c) const {
     return spec_.idle_polls && cpus_[c].stack[0].context == Context::idle && cpus_[c].resting;
   }
-  // The idle task starts to leave its idle state; work_done fires after the exit latency. Nothing
-  // happens when it already does.
+  // A CPU at rest begins to leave its idle state; the answer is when it can take an interrupt.
+  SimTime leave_rest(CpuId c, SimTime now);
+  // The idle task noticed its flags: work_done fires after the exit latency. Nothing happens when
+  // the CPU does not rest.
   void end_idle(CpuId c, SimTime now);
   // The CPU rests in an idle state: no code runs.
   [[nodiscard]] bool resting(CpuId c) const { return cpus_[c].resting; }
@@ -121,11 +132,24 @@ class Machine {
   void set_tick_offset(Duration offset) { tick_offset_ = offset; }
   // Arms the CPU's next tick after `now`.
   void start_tick(CpuId c, SimTime now);
+  [[nodiscard]] SimTime next_tick(CpuId c) const { return queue_.time_of(slot(CpuEvent::tick, c)); }
   void stop_tick(CpuId c) { queue_.disarm(slot(CpuEvent::tick, c)); }
   [[nodiscard]] int64_t jiffies(SimTime now) const {
     return (now - SimTime{} - tick_offset_).ns() / tick_.ns();
   }
   [[nodiscard]] Duration tick() const { return tick_; }
+
+  // --- Timers of tasks -----------------------------------------------------------------------
+
+  // A timer of CPU `c` that expires at `at`; its handler starts timer_latency_ns later.
+  void arm_timer(CpuId c, SlotId slot, SimTime at);
+  // The handler of the earliest timer of `c` starts.
+  void timer_fired(CpuId c) { cpus_[c].timers.pop_back(); }
+  // SimTime::max() when none is armed.
+  [[nodiscard]] SimTime next_timer(CpuId c) const {
+    const auto& timers = cpus_[c].timers;
+    return timers.empty() ? SimTime::max() : timers.back();
+  }
 
   // --- Records -------------------------------------------------------------------------------
 
@@ -143,6 +167,7 @@ class Machine {
   struct Frame {
     Context context = Context::idle;
     Duration left{};
+    bool timer = false;  // the timer interrupt
   };
   struct Cpu {
     std::array<Frame, 4> stack{};
@@ -152,6 +177,7 @@ class Machine {
     bool need_resched_lazy = false;
     bool resting = true;
     SimTime interrupts_on{};  // a switch holds interrupts off until then
+    std::vector<SimTime> timers;  // latest first
     Duration charge{};
 
     [[nodiscard]] const Frame& top() const { return stack[depth]; }

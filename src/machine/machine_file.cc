@@ -262,7 +262,12 @@ class MachineFile {
 }  // namespace
 
 Result<MachineSpec> parse_machine(std::string_view text, std::string_view file) {
-  return MachineFile(file).parse(text);
+  Result<MachineSpec> machine = MachineFile(file).parse(text);
+  if (machine) {
+    machine->definition = std::string(text);
+    machine->from_file = true;
+  }
+  return machine;
 }
 
 }  // namespace runqlab::machine

@@ -43,6 +43,7 @@ Result<MachineSpec> from_synthetic(std::string_view text) {
   MachineSpec spec;
   spec.name = text;
   spec.description = "topology from the command line, costs assumed";
+  spec.definition = text;
   spec.topology = std::move(*topology);
   return spec;
 }

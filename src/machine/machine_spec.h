@@ -38,6 +38,8 @@ struct CostSource {
 struct MachineSpec {
   std::string name;         // preset name, file name without .toml, or synthetic text
   std::string description;  // one line
+  std::string definition;   // the machine file's text, or the synthetic description
+  bool from_file = false;   // `definition` is a machine file
   Topology topology;
   Costs costs;
   std::map<std::string, CostSource, std::less<>> cost_sources;  // only costs that were set

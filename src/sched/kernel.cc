@@ -37,14 +37,15 @@ void set_policy(Task& p, Policy policy, int nice, int rt_priority) {
   p.rt_priority = static_cast<uint8_t>(policy == Policy::deadline ? kDeadlinePriority : rt_priority);
 }
 
+// CPUs of the list that the machine has; all when there is none of them.
 CpuMask allowed_mask(const std::string& list, size_t nr_cpus) {
   if (list.empty()) return CpuMask::all(nr_cpus);
   CpuMask m(nr_cpus);
   const bool ok = parse_cpu_list(list, [&](uint32_t first, uint32_t last) {
     for (size_t c = first; c <= last && c < nr_cpus; ++c) m.set(CpuId::of(c));
   });
-  RQL_CHECK(ok && !m.empty());
-  return m;
+  RQL_CHECK(ok);
+  return m.empty() ? CpuMask::all(nr_cpus) : m;
 }
 
 }  // namespace
@@ -156,6 +157,13 @@ void Kernel::set_sched(Here here, TaskId id, Policy policy, int value) {
   }
 }
 
+bool Kernel::set_affinity(Here here, TaskId id, const std::string& cpus) {
+  Task& p = s_.tasks[id];
+  p.allowed = allowed_mask(cpus, s_.rqs.size());
+  p.nr_allowed = static_cast<uint32_t>(p.allowed.count());
+  return p.allowed.test(here.cpu);
+}
+
 void Kernel::yield(Here here) {
   Rq& rq = s_.rqs[here.cpu];
   Task& p = s_.tasks[rq.curr];
@@ -182,6 +190,8 @@ void Kernel::schedule(Here here, TaskLeave why, Resume resume) {
     switch_to(here, prev, next, why);
   } else if (prev.valid()) {
     machine_.set_base(here.cpu, machine::Context::task, resume.left, resume.user_mode);
+  } else {
+    rest(here);
   }
 }
 
@@ -243,7 +253,7 @@ void Kernel::switch_to(Here here, TaskId prev, TaskId next, TaskLeave why) {
        static_cast<uint8_t>(prev.valid() ? why : TaskLeave::was_idle), next.value());
   rq.curr = next;
   const auto& costs = machine_.costs();
-  Duration cost = next.valid() ? costs.context_switch_ns : costs.idle_enter_ns;
+  Duration cost = next.valid() ? costs.context_switch_ns : Duration{};
   if (next.valid()) {
     const uint32_t mm = s_.tasks[next].mm;
     if (mm != 0 && mm != rq.mm) {
@@ -255,12 +265,14 @@ void Kernel::switch_to(Here here, TaskId prev, TaskId next, TaskLeave why) {
   if (next.valid()) {
     Task& p = s_.tasks[next];
     set_next(rq, p, here.now);
-    if (!prev.valid()) leave_idle(here);
+    if (!prev.valid()) {
+      emit(here, RecordKind::idle_exit, TaskId::none());
+      restart_tick(here);
+    }
     machine_.switch_base(here.cpu, here.now, machine::Context::task, p.segment_left, p.user_mode,
                          cost);
   } else {
     enter_idle(here);
-    machine_.switch_base(here.cpu, here.now, machine::Context::idle, Duration{}, false, cost);
   }
 }
 
@@ -273,16 +285,34 @@ void Kernel::enter_idle(Here here) {
       std::all_of(core.begin(), core.end(), [&](CpuId c) { return s_.rqs[c].is_idle(); })) {
     llc.has_idle_cores = true;
   }
-  Rq& rq = s_.rqs[here.cpu];
-  machine_.stop_tick(here.cpu);
-  rq.tick_stopped = true;
-  nohz_idle_.set(here.cpu);
+  machine_.charge(here.cpu, machine_.costs().idle_enter_ns);
+  rest(here);
 }
 
-void Kernel::leave_idle(Here here) {
-  emit(here, RecordKind::idle_exit, TaskId::none());
-  s_.rqs[here.cpu].tick_stopped = false;
+// On the way into an idle state the tick stops. Like its restart, that programs the timer hardware
+// only if the tick is the CPU's next timer.
+void Kernel::rest(Here here) {
+  Rq& rq = s_.rqs[here.cpu];
+  if (!rq.tick_stopped) {
+    if (machine_.next_timer(here.cpu) > machine_.next_tick(here.cpu)) {
+      machine_.charge(here.cpu, machine_.costs().tick_stop_ns);
+    }
+    machine_.stop_tick(here.cpu);
+    rq.tick_stopped = true;
+    nohz_idle_.set(here.cpu);
+  }
+  machine_.switch_base(here.cpu, here.now, machine::Context::idle, Duration{}, false, Duration{});
+}
+
+bool Kernel::restart_tick(Here here) {
+  Rq& rq = s_.rqs[here.cpu];
+  if (!rq.tick_stopped) return false;
+  rq.tick_stopped = false;
   machine_.start_tick(here.cpu, here.now);
+  if (machine_.next_timer(here.cpu) > machine_.next_tick(here.cpu)) {
+    machine_.charge(here.cpu, machine_.costs().tick_restart_ns);
+  }
+  return true;
 }
 
 void Kernel::tick(Here here) {
@@ -316,7 +346,8 @@ void Kernel::interrupt_exit(Here here) {
     return;
   }
   if (machine_.context(here.cpu) == Context::idle) {
-    idle_loop(here);
+    // Unless it is on its way out of the idle loop already.
+    if (machine_.base_left(here.cpu) == Duration{}) idle_loop(here);
     return;
   }
   const bool user = machine_.in_user_mode(here.cpu);
@@ -337,9 +368,14 @@ void Kernel::idle_loop(Here here) {
     softirq_sched(here);
     return;
   }
-  if (!machine_.need_resched(here.cpu)) return;
-  if (config_.features.sm_idle && rq.nr_running == 0) {
-    machine_.clear_need_resched(here.cpu);
+  if (config_.features.sm_idle && rq.nr_running == 0) machine_.clear_need_resched(here.cpu);
+  if (!machine_.need_resched(here.cpu)) {
+    rest(here);
+    return;
+  }
+  // Restarting the tick takes its time before the scheduling pass begins.
+  if (restart_tick(here) && machine_.charged(here.cpu) > Duration{}) {
+    machine_.set_base(here.cpu, machine::Context::idle, Duration{}, false);
     return;
   }
   schedule(here, TaskLeave::was_idle, {});

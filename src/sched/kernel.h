@@ -38,6 +38,8 @@ class Kernel {
   // try_to_wake_up for a task that sleeps. `flags`: wake_flags::kSync or 0.
   void wake(Here here, TaskId id, uint8_t flags, WakeContext context);
   void set_sched(Here here, TaskId id, Policy policy, int nice_or_priority);
+  // The current task narrows or widens where it may run; false when it must leave this CPU.
+  [[nodiscard]] bool set_affinity(Here here, TaskId id, const std::string& cpus);
   void yield(Here here);
 
   // The scheduling pass: the current task leaves (or not), the next one is picked and switched to.
@@ -82,7 +84,8 @@ class Kernel {
   void set_next(Rq& rq, Task& p, SimTime now);
   void dequeue_leaving(Here here, Task& p, bool exits);
   void enter_idle(Here here);
-  void leave_idle(Here here);
+  void rest(Here here);
+  bool restart_tick(Here here);  // true when it was stopped
 
   // kernel_wake.cc
   void enqueue(Here here, Task& p, EnqueueFlags flags);

@@ -196,6 +196,12 @@ Duration base_slice(const KernelConfig& config, size_t online_cpus) {
   return config.base_slice_unscaled * std::bit_width(cpus);  // 1 + log2(cpus)
 }
 
+std::string KernelConfig::arm() const {
+  std::string s = kernel;
+  for (const std::string& change : switches) s += ',' + change;
+  return s;
+}
+
 std::string KernelConfig::identity() const {
   std::string s = "rules=" + Version{version.major, version.minor}.to_string();
   for (const FeatureInfo& f : feature_table()) {

@@ -22,6 +22,8 @@ struct KernelConfig {
   std::vector<std::string> unknown;   // rules of this kernel that are not modelled, to be printed
   std::vector<std::string> switches;  // what the arm changed, in its words
 
+  // As parse_arm takes it, complete.
+  [[nodiscard]] std::string arm() const;
   // Equal scheduler behaviour (names and notes aside).
   [[nodiscard]] std::string identity() const;
 };

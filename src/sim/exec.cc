@@ -55,13 +55,16 @@ Simulation::Step Simulation::fetch(Here here, TaskId id, TaskRun& t) {
   }
   t.op = t.program.next();
   const auto& costs = machine_.costs();
-  const Duration entry = t.op.in_syscall ? costs.syscall_ns / 2 : Duration{};
+  const auto cost = [&](Duration own) {
+    return t.op.bare ? Duration{} : costs.syscall_ns / 2 + own;
+  };
   const Duration amount = Duration::nanos(t.op.amount);
   switch (t.op.kind) {
     case OpKind::run:
       return amount > Duration{} ? segment(here, t, amount, true, kFetch) : Step::again;
     case OpKind::wake:
     case OpKind::set_sched:
+    case OpKind::set_affinity:
     case OpKind::pipe_read: break;
     case OpKind::block:
       if (t.tokens != 0) {
@@ -75,21 +78,21 @@ Simulation::Step Simulation::fetch(Here here, TaskId id, TaskRun& t) {
     case OpKind::sleep_until:
       if (SimTime::from_ns(t.op.amount) <= here.now) return Step::again;
       break;
-    case OpKind::yield: return segment(here, t, entry + costs.yield_ns, false, kEffect);
-    case OpKind::fork: return segment(here, t, entry + costs.fork_ns, false, kEffect);
-    case OpKind::pipe_write: return segment(here, t, entry + costs.pipe_io_ns, false, kEffect);
+    case OpKind::yield: return segment(here, t, cost(costs.yield_ns), false, kEffect);
+    case OpKind::fork: return segment(here, t, cost(costs.fork_ns), false, kEffect);
+    case OpKind::pipe_write: return segment(here, t, cost(costs.pipe_io_ns), false, kEffect);
     case OpKind::exit:
       kernel_.schedule(here, TaskLeave::exited, {});
       return Step::settle;
   }
-  if (entry == Duration{}) return step(here, id, t);
-  return segment(here, t, entry, false, kEffect);
+  if (t.op.bare) return step(here, id, t);
+  return segment(here, t, cost({}), false, kEffect);
 }
 
 // The op in progress takes effect.
 Simulation::Step Simulation::step(Here here, TaskId id, TaskRun& t) {
   const Op& o = t.op;
-  const Duration exit = o.in_syscall ? machine_.costs().syscall_ns / 2 : Duration{};
+  const Duration exit = o.bare ? Duration{} : machine_.costs().syscall_ns / 2;
   // Work of the effect itself was charged and comes on top of the exit.
   const auto finish = [&] { return segment(here, t, exit, false, kFetch); };
   switch (o.kind) {
@@ -109,9 +112,9 @@ Simulation::Step Simulation::step(Here here, TaskId id, TaskRun& t) {
                                                     : SimTime::from_ns(o.amount);
       if (until <= here.now) return finish();
       t.timer_cpu = o.kind == OpKind::sleep && o.target != TaskId::none().value()
-                        ? CpuId(static_cast<uint16_t>(o.target))
+                        ? on_machine(CpuId(static_cast<uint16_t>(o.target)))
                         : here.cpu;
-      queue_.arm(timer_slot(id), until, Phase::timer);
+      machine_.arm_timer(t.timer_cpu, timer_slot(id), until);
       return sleep(here, t, kFetch, exit);
     }
     case OpKind::yield:
@@ -127,6 +130,13 @@ Simulation::Step Simulation::step(Here here, TaskId id, TaskRun& t) {
       kernel_.set_sched(here, TaskId(o.target).valid() ? TaskId(o.target) : id,
                         static_cast<Policy>(o.detail), static_cast<int>(o.amount));
       return finish();
+    case OpKind::set_affinity:
+      if (kernel_.set_affinity(here, id, workload_.cpu_lists[o.target])) return finish();
+      // The stopper moves it: it leaves this CPU and is queued on one that it may use.
+      t.stage = kFetch;
+      kernel_.schedule(here, TaskLeave::blocked, {.left = exit, .user_mode = false});
+      kernel_.wake(here, id, 0, WakeContext::task);
+      return Step::settle;
     case OpKind::pipe_write: return pipe_write(here, id, t);
     case OpKind::pipe_read: return pipe_read(here, id, t);
     case OpKind::run:

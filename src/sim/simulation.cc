@@ -28,7 +28,8 @@ Simulation::Simulation(const RunConfig& config, const Workload& workload, Record
       rng_(config.seed),
       machine_(config.machine, queue_, recorder),
       kernel_(config.kernel, machine_, workload, rng_),
-      runs_(workload.tasks.size()) {
+      runs_(workload.tasks.size()),
+      arrived_(config.machine.topology.nr_cpus()) {
   machine_.set_tracing(config.tracing);
   machine_.set_tick_offset(workload.tick_offset);
   const size_t tasks = workload.tasks.size();
@@ -53,7 +54,9 @@ Simulation::Simulation(const RunConfig& config, const Workload& workload, Record
     queue_.arm(start_slot_, workload.tasks[starts_[0]].start_time, Phase::arrival);
   }
   if (workload.end < EventQueue::kMaxTime) queue_.arm(end_slot_, workload.end, Phase::control);
-  arm_arrival();
+  if (!workload.arrivals.empty()) {
+    queue_.arm(arrival_slot_, workload.arrivals[0].time, Phase::arrival);
+  }
 }
 
 void Simulation::begin_program(TaskId id) { runs_[id].program = workload_.tasks[id].program(arena_); }
@@ -121,7 +124,7 @@ void Simulation::dispatch(EventQueue::Event e) {
   } else if (e.slot < arrival_slot_) {
     timer_fired(TaskId::of(i - machine_.nr_slots()), e.time, e.slot);
   } else if (e.slot == arrival_slot_) {
-    arrival(e.time, e.slot);
+    arrivals_due(e.time);
   } else if (e.slot == start_slot_) {
     const TaskId id = starts_[next_start_++];
     begin_program(id);
@@ -140,8 +143,15 @@ void Simulation::dispatch(EventQueue::Event e) {
 }
 
 bool Simulation::postponed(CpuId c, SimTime now, SlotId slot, Phase phase) {
-  if (!machine_.interrupts_off(c, now)) return false;
-  queue_.arm(slot, machine_.interrupts_on_at(c), phase);
+  SimTime ready = now;
+  if (machine_.resting(c)) {
+    ready = machine_.leave_rest(c, now);
+  } else if (machine_.interrupts_off(c, now)) {
+    ready = machine_.interrupts_on_at(c);
+  }
+  // A machine without costs is ready at once.
+  if (ready == now && !machine_.interrupts_off(c, now)) return false;
+  queue_.arm(slot, ready, phase);
   return true;
 }
 
@@ -161,11 +171,15 @@ void Simulation::cpu_event(CpuEvent kind, Here here, SlotId slot) {
     kernel_.settle(here);
     return;
   }
-  if (postponed(c, here.now, slot, kind == CpuEvent::tick ? Phase::tick : Phase::ipi)) return;
+  const Phase phase = kind == CpuEvent::tick     ? Phase::tick
+                      : kind == CpuEvent::device ? Phase::arrival
+                                                 : Phase::ipi;
+  if (postponed(c, here.now, slot, phase)) return;
   begin_interrupt(here);
   switch (kind) {
     case CpuEvent::resched_ipi: kernel_.resched_ipi(here); break;
     case CpuEvent::call_ipi: kernel_.call_ipi(here); break;
+    case CpuEvent::device: device_interrupt(here); break;
     case CpuEvent::tick: kernel_.tick(here); break;
     case CpuEvent::work_done: break;
   }
@@ -174,32 +188,40 @@ void Simulation::cpu_event(CpuEvent kind, Here here, SlotId slot) {
 
 void Simulation::timer_fired(TaskId id, SimTime now, SlotId slot) {
   const Here here{runs_[id].timer_cpu, now};
-  if (postponed(here.cpu, now, slot, Phase::timer)) return;
-  begin_interrupt(here);
-  machine_.charge(here.cpu, machine_.costs().timer_ns);
+  if (!machine_.resting(here.cpu) && machine_.serving_timer(here.cpu)) {
+    machine_.extend(here.cpu, now);
+  } else {
+    if (postponed(here.cpu, now, slot, Phase::timer)) return;
+    begin_interrupt(here);
+    machine_.set_serving_timer(here.cpu);
+    machine_.charge(here.cpu, machine_.costs().timer_ns);
+  }
+  machine_.timer_fired(here.cpu);
   kernel_.timer_interrupt(here, id);
   kernel_.wake(here, id, 0, WakeContext::hardirq);
   kernel_.settle(here);
 }
 
-void Simulation::arm_arrival() {
-  if (next_arrival_ < workload_.arrivals.size()) {
-    queue_.arm(arrival_slot_, workload_.arrivals[next_arrival_].time, Phase::arrival);
+// What reaches the machine now goes to the interrupt lines of its CPUs.
+void Simulation::arrivals_due(SimTime now) {
+  const auto& all = workload_.arrivals;
+  for (; next_arrival_ < all.size() && all[next_arrival_].time <= now; ++next_arrival_) {
+    const CpuId c = on_machine(all[next_arrival_].cpu);
+    arrived_[c].push_back(next_arrival_);
+    const SlotId slot = machine::Machine::slot(CpuEvent::device, c);
+    if (!queue_.armed(slot)) queue_.arm(slot, now, Phase::arrival);
+  }
+  if (next_arrival_ < all.size()) {
+    queue_.arm(arrival_slot_, all[next_arrival_].time, Phase::arrival);
   }
 }
 
-void Simulation::arrival(SimTime now, SlotId slot) {
-  const Arrival& a = workload_.arrivals[next_arrival_];
-  const Here here{a.cpu, now};
-  if (postponed(a.cpu, now, slot, Phase::arrival)) return;
-  ++next_arrival_;
-  begin_interrupt(here);
-  machine_.charge(a.cpu, a.duration);
-  if (a.task.valid()) deliver_wake(here, a.task, false, a.context);
-  kernel_.settle(here);
-  if (next_arrival_ < workload_.arrivals.size()) {
-    queue_.arm(arrival_slot_, std::max(now, workload_.arrivals[next_arrival_].time),
-               Phase::arrival);
+void Simulation::device_interrupt(Here here) {
+  auto& pending = arrived_[here.cpu];
+  for (; !pending.empty(); pending.pop_front()) {
+    const Arrival& a = workload_.arrivals[pending.front()];
+    machine_.charge(here.cpu, a.duration);
+    if (a.task.valid()) deliver_wake(here, a.task, false, a.context);
   }
 }
 

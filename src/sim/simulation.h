@@ -3,7 +3,8 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
+#include <deque>
+#include <string_view>
 #include <vector>
 
 #include "base/arena.h"
@@ -64,8 +65,8 @@ class Simulation {
   void dispatch(EventQueue::Event e);
   void cpu_event(machine::CpuEvent kind, sched::Here here, SlotId slot);
   void timer_fired(TaskId id, SimTime now, SlotId slot);
-  void arrival(SimTime now, SlotId slot);
-  void arm_arrival();
+  void arrivals_due(SimTime now);
+  void device_interrupt(sched::Here here);
   // Interrupts of `c` are off: the event waits until they are on again. True when it had to.
   bool postponed(CpuId c, SimTime now, SlotId slot, Phase phase);
   void begin_interrupt(sched::Here here) {
@@ -83,6 +84,10 @@ class Simulation {
   void deliver_wake(sched::Here here, TaskId target, bool sync, WakeContext context);
   void begin_program(TaskId id);
 
+  // A CPU that the workload names; one beyond the machine's becomes one of its.
+  [[nodiscard]] CpuId on_machine(CpuId c) const {
+    return CpuId::of(c.index() % machine_.nr_cpus());
+  }
   [[nodiscard]] SlotId timer_slot(TaskId id) const {
     return SlotId::of(machine_.nr_slots() + id.index());
   }
@@ -98,6 +103,7 @@ class Simulation {
   IdVector<TaskId, TaskRun> runs_;
   IdVector<ObjId, sched::Pipe> pipes_;
   size_t next_arrival_ = 0;
+  IdVector<CpuId, std::deque<size_t>> arrived_;  // by CPU: arrivals whose interrupt is pending
   size_t next_start_ = 0;
   std::vector<TaskId> starts_;  // tasks that start runnable, in order of time
   SlotId arrival_slot_, start_slot_, end_slot_;

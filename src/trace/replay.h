@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -56,8 +57,11 @@ struct ReplayCounts {
   uint64_t inferred_pinned = 0;
 };
 
+using Programs = std::vector<std::vector<Op>>;  // by TaskId
+
 struct Replay {
-  Workload workload;
+  Workload workload;  // its programs read `programs`
+  std::shared_ptr<const Programs> programs;
   ReplayCounts counts;
   machine::Tracing tracing{};  // events that the recorder wrote, by what the simulation does
   int64_t start_ns = 0;        // recording's clock at time 0
@@ -67,7 +71,10 @@ struct Replay {
   std::vector<std::string> assumptions;  // rules that were used in place of facts, in words
 };
 
-// Reads the recording twice as little as possible: once, streaming. `recorded` gets what was
+// Gives every task of the workload its program, and the workload its content hash.
+void attach_programs(Replay& replay, std::shared_ptr<const Programs> programs);
+
+// Reads the recording once, streaming. `recorded` gets what was
 // recorded as records (sched_switch, waking, fork, exit), with the workload's TaskIds, for the same
 // tables as a simulated run. `machine` gives the costs to take out.
 Result<Replay> load_replay(const std::string& path, const machine::MachineSpec& machine,

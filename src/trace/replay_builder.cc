@@ -9,6 +9,9 @@ namespace {
 // A switch-out this soon after a tick may be the tick's doing.
 constexpr int64_t kTickReachNs = 300'000;
 
+// A waker that blocks within this much CPU time kept the promise of WF_SYNC.
+constexpr int64_t kSyncWindowNs = 50'000;
+
 bool ends_life(TaskState s) { return s == TaskState::dead || s == TaskState::zombie; }
 
 }  // namespace
@@ -80,12 +83,13 @@ void ReplayBuilder::begin_wait(TaskTrack& t, int64_t now) {
 // Waits behind another task, while some CPU had nothing to do, are the evidence for affinity.
 void ReplayBuilder::end_wait(TaskTrack& t, int64_t now, bool behind_task) {
   if (!behind_task || t.idle_at_wait.empty()) return;
-  t.idle_overlap.resize(cpus_.size());
+  t.evidence.resize(cpus_.size());
   for (size_t i = 0; i < t.idle_at_wait.size(); ++i) {
-    t.idle_overlap[i] += idle_time(cpus_[i], now) - t.idle_at_wait[i];
+    CpuEvidence& e = t.evidence[i];
+    e.idle_ns += idle_time(cpus_[i], now) - t.idle_at_wait[i];
+    e.waited_ns += now - t.waiting_since_ns;
+    ++e.waits;
   }
-  t.waited_ns += now - t.waiting_since_ns;
-  ++t.waits;
 }
 
 // A priority that changed is a call of `by`; where in its run is not recorded: here, at its end.
@@ -98,10 +102,8 @@ void ReplayBuilder::set_prio(TaskTrack& t, int prio, TaskTrack& by) {
   if (t.prio == prio) return;
   t.prio = prio;
   const SchedParams p = params_of(prio);
-  RawOp op{.op = op::set_sched(t.id, p.policy,
-                               p.policy == Policy::normal ? p.nice : p.rt_priority)};
-  op.op.in_syscall = false;
-  by.ops.push_back(op);
+  by.ops.push_back({.op = op::bare(op::set_sched(
+                        t.id, p.policy, p.policy == Policy::normal ? p.nice : p.rt_priority))});
 }
 
 void ReplayBuilder::add(const Event& e) {
@@ -230,6 +232,8 @@ void ReplayBuilder::switch_out(CpuTrack& c, const Event& e, uint32_t prev, TaskS
   } else if (prev < kIdle) {
     TaskTrack& t = tracks_[prev];
     t.advance(now);
+    t.evidence.resize(cpus_.size());
+    t.evidence[t.cpu.index()].left_at_op = t.ops.size();
     Event seen = e;
     seen.preempted = preempted;
     if (state == TaskState::running) {
@@ -238,11 +242,7 @@ void ReplayBuilder::switch_out(CpuTrack& c, const Event& e, uint32_t prev, TaskS
       if (was_yield(t, seen, next)) {
         leave = TaskLeave::yielded;
         ++counts_.yields;
-        RawOp& run = t.run_op();
-        run.debt_ns += machine_.costs.yield_ns.ns();
-        RawOp yield{.op = op::yield()};
-        yield.op.in_syscall = false;
-        t.ops.push_back(yield);
+        t.ops.push_back({.op = op::bare(op::yield())});
       }
       begin_wait(t, now);
     } else if (ends_life(state)) {
@@ -255,16 +255,10 @@ void ReplayBuilder::switch_out(CpuTrack& c, const Event& e, uint32_t prev, TaskS
       t.block_state = state;
       t.blocked_at_ns = now;
       t.block_op = t.ops.size();
-      RawOp block{.op = op::block()};
-      block.op.in_syscall = false;
-      t.ops.push_back(block);
+      t.ops.push_back({.op = op::bare(op::block())});
       ++counts_.blocks;
       ++counts_.bursts;
-      // The waker kept its promise if it blocks soon.
-      if (t.has_last_wake && options_.sync_hint == SyncHint::inferred) {
-        constexpr int64_t kSyncWindowNs = 50'000;
-        t.ops[t.last_wake_op].op.sync = t.work_since_wake_ns <= kSyncWindowNs;
-      }
+      if (t.has_last_wake && t.work_since_wake_ns <= kSyncWindowNs) ++t.promises_kept;
       t.has_last_wake = false;
     }
   }
@@ -332,8 +326,8 @@ void ReplayBuilder::switch_in(CpuTrack& c, CpuId cpu, int64_t now, uint32_t next
   t.preempt_seen = false;
   t.run_start_ns = t.mark_ns = now;
   t.irq_ns = 0;
-  if (cpu.index() >= t.ran_on.size()) t.ran_on.resize(cpu.index() + 1);
-  t.ran_on[cpu.index()] = true;
+  t.evidence.resize(cpus_.size());
+  t.evidence[cpu.index()] = {.ran = true};
   if (now != start_ns_) {
     t.run_op().debt_ns += machine_.costs.context_switch_ns.ns();
     if (seen_[static_cast<size_t>(EventKind::sched_switch)] != 0) {
@@ -357,9 +351,7 @@ void ReplayBuilder::fork(const Event& e) {
     first_seen(t, Where::runnable, TaskStart::forked, e.time_ns);
     TaskTrack& p = tracks_[parent];
     p.advance(e.time_ns);
-    RawOp fork{.op = op::fork(t.id)};
-    fork.op.in_syscall = false;
-    p.ops.push_back(fork);
+    p.ops.push_back({.op = op::bare(op::fork(t.id))});
     p.run_op().debt_ns += machine_.costs.wakeup_ns.ns();
     // A child inherits nice and policy; its first switch says if that changed.
     t.has_prio = p.has_prio;

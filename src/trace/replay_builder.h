@@ -68,7 +68,11 @@ class ReplayBuilder {
   void charge_recorded(const Event& e, CpuTrack& c);
 
   // replay_finish.cc
-  std::string infer_affinity(const TaskTrack& t, Replay& out) const;
+  struct Affinity {
+    std::string cpus;     // empty: all
+    size_t from_op = 0;
+  };
+  Affinity infer_affinity(const TaskTrack& t) const;
   machine::Tracing tracing() const;
 
   void record(const Event& e, RecordKind kind, uint32_t task, uint8_t flags = 0, uint32_t a = 0,

@@ -1,6 +1,7 @@
 // From raw pieces to programs: costs taken out, affinity and class inferred, the workload built.
 #include <algorithm>
 
+#include "base/hash.h"
 #include "base/numbers.h"
 #include "trace/replay_builder.h"
 
@@ -36,22 +37,25 @@ bool is_stopper(std::string_view comm, int prio) {
 
 }  // namespace
 
-std::string ReplayBuilder::infer_affinity(const TaskTrack& t, Replay& out) const {
+// Where the task may run, and from which of its ops on.
+ReplayBuilder::Affinity ReplayBuilder::infer_affinity(const TaskTrack& t) const {
   const std::string& comm = names_.text(t.comm);
   if (const auto it = options_.affinity.find(comm); it != options_.affinity.end()) {
-    return it->second;
+    return {it->second, 0};
   }
-  if (const int cpu = percpu_thread_cpu(comm); cpu >= 0) return std::to_string(cpu);
-  if (t.waits < kPinnedWaits || t.waited_ns < kPinnedWaitNs) return {};
-  CpuMask mask(cpus_.size());
-  for (size_t i = 0; i < cpus_.size(); ++i) {
-    const bool ran = i < t.ran_on.size() && t.ran_on[i];
-    const int64_t idle = i < t.idle_overlap.size() ? t.idle_overlap[i] : 0;
-    if (ran || 2 * idle < t.waited_ns) mask.set(CpuId::of(i));
+  if (const int cpu = percpu_thread_cpu(comm); cpu >= 0) return {std::to_string(cpu), 0};
+  CpuMask mask = CpuMask::all(cpus_.size());
+  size_t from_op = 0;
+  for (size_t i = 0; i < t.evidence.size(); ++i) {
+    const CpuEvidence& e = t.evidence[i];
+    if (e.waits < kPinnedWaits || e.waited_ns < kPinnedWaitNs || 2 * e.idle_ns < e.waited_ns) {
+      continue;
+    }
+    mask.clear(CpuId::of(i));
+    from_op = std::max(from_op, e.left_at_op);
   }
   if (mask.count() == cpus_.size() || mask.empty()) return {};
-  ++out.counts.inferred_pinned;
-  return mask.to_list();
+  return {mask.to_list(), from_op};
 }
 
 machine::Tracing ReplayBuilder::tracing() const {
@@ -100,15 +104,30 @@ Result<Replay> ReplayBuilder::finish(const ImportSummary& import) {
   if (!chunk_.empty()) recorded_.consume(chunk_);
   chunk_.clear();
 
-  auto programs = std::make_shared<std::deque<std::vector<Op>>>();
+  auto programs = std::make_shared<Programs>();
   Workload& w = out.workload;
   for (TaskTrack& t : tracks_) {
     std::vector<Op>& ops = programs->emplace_back();
+    // Text formats carry no flags: a task that mostly sleeps right after its wakeups uses a call with
+    // the hint (pipe, socket), one that goes on does not (futex).
+    const bool sync = options_.sync_hint == SyncHint::always ||
+                      (options_.sync_hint == SyncHint::inferred &&
+                       2 * t.promises_kept >= t.wakes);
     int64_t carry = 0;  // costs that did not fit into the work so far
-    for (const RawOp& raw : t.ops) {
+    const Affinity affinity = t.comm.valid() ? infer_affinity(t) : Affinity{};
+    if (!affinity.cpus.empty() && percpu_thread_cpu(names_.text(t.comm)) < 0) {
+      ++counts_.inferred_pinned;
+    }
+    for (size_t i = 0; i < t.ops.size(); ++i) {
+      const RawOp& raw = t.ops[i];
+      if (i == affinity.from_op && i != 0 && !affinity.cpus.empty()) {
+        ops.push_back(op::bare(op::set_affinity(static_cast<uint32_t>(w.cpu_lists.size()))));
+        w.cpu_lists.push_back(affinity.cpus);
+      }
       if (raw.dropped) continue;
       if (raw.op.kind != OpKind::run) {
         ops.push_back(raw.op);
+        if (raw.op.kind == OpKind::wake) ops.back().sync = sync;
         continue;
       }
       carry += raw.debt_ns * options_.cost_correction_pct / 100;
@@ -126,8 +145,7 @@ Result<Replay> ReplayBuilder::finish(const ImportSummary& import) {
       }
     }
     if (t.where != Where::gone) {
-      ops.push_back(op::block());  // beyond the recording nothing is known
-      ops.back().in_syscall = false;
+      ops.push_back(op::bare(op::block()));  // beyond the recording nothing is known
     }
     const std::string& comm = t.comm.valid() ? names_.text(t.comm) : "?";
     TaskSpec spec;
@@ -142,25 +160,53 @@ Result<Replay> ReplayBuilder::finish(const ImportSummary& import) {
                        Error{.message = "pid " + std::to_string(t.pid), .file = file_});
     }
     spec.percpu_kthread = percpu_thread_cpu(comm) >= 0;
-    spec.allowed = t.comm.valid() ? infer_affinity(t, out) : std::string();
+    if (affinity.from_op == 0) spec.allowed = affinity.cpus;
     spec.start = t.where == Where::unknown ? TaskStart::blocked : t.start;
     spec.start_time = sim_time(t.start_ns);
     spec.start_cpu = t.first_cpu.valid() ? t.first_cpu : CpuId(0);
-    const std::vector<Op>* mine = &ops;
-    spec.program = [mine](Arena& arena) { return replayed(arena, mine); };
     w.tasks.push_back(std::move(spec));
   }
   std::stable_sort(arrivals_.begin(), arrivals_.end(),
                    [](const Arrival& a, const Arrival& b) { return a.time < b.time; });
   w.name = file_;
   w.arrivals = std::move(arrivals_);
-  w.keep_alive = programs;
   const int64_t tick = machine_.tick().ns();
   w.tick_offset = Duration::nanos((tick - start_ns_ % tick) % tick);
+  attach_programs(out, std::move(programs));
   counts_.tasks = tracks_.size();
-  counts_.inferred_pinned = out.counts.inferred_pinned;
   out.counts = counts_;
   return out;
+}
+
+void attach_programs(Replay& replay, std::shared_ptr<const Programs> programs) {
+  Workload& w = replay.workload;
+  Hash64 h;
+  for (size_t i = 0; i < w.tasks.size(); ++i) {
+    TaskSpec& spec = w.tasks[TaskId::of(i)];
+    const std::vector<Op>* ops = &(*programs)[i];
+    spec.program = [ops](Arena& arena) { return replayed(arena, ops); };
+    h.add(static_cast<uint64_t>(spec.policy) << 32 | static_cast<uint64_t>(spec.start) << 24 |
+          static_cast<uint64_t>(spec.nice + 20) << 8 | static_cast<uint64_t>(spec.rt_priority));
+    h.add(static_cast<uint64_t>(spec.start_time.ns()));
+    h.add(spec.start_cpu.value());
+    h.add(spec.allowed);
+    for (const Op& o : *ops) {
+      h.add(static_cast<uint64_t>(o.kind) << 48 | static_cast<uint64_t>(o.sync) << 47 |
+            static_cast<uint64_t>(o.bare) << 46 | static_cast<uint64_t>(o.detail) << 32 | o.target);
+      h.add(static_cast<uint64_t>(o.amount));
+    }
+  }
+  for (const Arrival& a : w.arrivals) {
+    h.add(static_cast<uint64_t>(a.time.ns()));
+    h.add(static_cast<uint64_t>(a.task.value()) << 32 | static_cast<uint64_t>(a.context) << 16 |
+          a.cpu.value());
+    h.add(static_cast<uint64_t>(a.duration.ns()));
+  }
+  h.add(static_cast<uint64_t>(w.tick_offset.ns()));
+  for (const std::string& list : w.cpu_lists) h.add(list);
+  w.content_hash = h.value();
+  w.keep_alive = programs;
+  replay.programs = std::move(programs);
 }
 
 Result<Replay> load_replay(const std::string& path, const machine::MachineSpec& machine,

@@ -74,12 +74,16 @@ void ReplayBuilder::charge_recorded(const Event& e, CpuTrack& c) {
     case EventKind::sched_process_fork:
     case EventKind::sched_process_exit:
     case EventKind::sched_stat_runtime:
-    case EventKind::softirq_raise:
-    case EventKind::hrtimer_expire: break;
+    case EventKind::softirq_raise: break;
+    case EventKind::hrtimer_expire:
+      debt = names_.text(e.name).starts_with("tick_") ? costs.tick_ns : costs.timer_ns;
+      break;
     case EventKind::ipi_send: debt = costs.ipi_send_ns; break;
     case EventKind::vector_entry: {
-      const std::string& name = names_.text(e.name);
-      debt = costs.irq_ns + (name == "local_timer" ? costs.tick_ns : Duration{});
+      // What the timer interrupt was for is in the hrtimer events; without them, the tick.
+      const bool tick = seen_[static_cast<size_t>(EventKind::hrtimer_expire)] == 0 &&
+                        names_.text(e.name) == "local_timer";
+      debt = costs.irq_ns + (tick ? costs.tick_ns : Duration{});
       break;
     }
     default: traced = false; break;
@@ -117,9 +121,8 @@ void ReplayBuilder::task_wakes(const Event& e, uint32_t waker, uint32_t wakee, b
   TaskTrack& w = tracks_[waker];
   TaskTrack& t = tracks_[wakee];
   w.advance(e.time_ns);
-  RawOp wake{.op = op::wake(t.id, options_.sync_hint == SyncHint::always,
-                            softirq ? WakeContext::softirq : WakeContext::task)};
-  wake.op.in_syscall = false;
+  const RawOp wake{.op = op::bare(op::wake(
+                       t.id, false, softirq ? WakeContext::softirq : WakeContext::task))};
   const PendingWake pending{.time_ns = e.time_ns,
                             .cpu = e.cpu,
                             .waker = waker,
@@ -128,7 +131,7 @@ void ReplayBuilder::task_wakes(const Event& e, uint32_t waker, uint32_t wakee, b
   w.ops.push_back(wake);
   w.run_op();
   w.has_last_wake = true;
-  w.last_wake_op = pending.op;
+  ++w.wakes;
   w.work_since_wake_ns = 0;
   switch (t.where) {
     case Where::unknown:
@@ -182,10 +185,13 @@ void ReplayBuilder::interrupt_wakes(const Event& e, const CpuTrack& c, uint32_t 
   bool relative = own_request || timer;
   if (options_.irq_wakeups == IrqWakeups::relative) relative = true;
   if (options_.irq_wakeups == IrqWakeups::absolute) relative = false;
+  // The simulation adds the way out of idle and the timer's delivery again.
+  const Duration exit = c.current == kIdle ? machine_.costs.idle_exit_ns : Duration{};
   if (relative && known_block) {
+    const Duration late = exit + (timer ? machine_.costs.timer_latency_ns : Duration{});
     Op& block = t.ops[t.block_op].op;
-    block = op::sleep(Duration::nanos(std::max<int64_t>(1, e.time_ns - t.blocked_at_ns)));
-    block.in_syscall = false;
+    block = op::bare(op::sleep(Duration::nanos(
+        std::max<int64_t>(1, e.time_ns - t.blocked_at_ns - late.ns()))));
     if (own_request && !timer) {
       block.target = e.cpu.value();
       ++counts_.requests;
@@ -193,7 +199,7 @@ void ReplayBuilder::interrupt_wakes(const Event& e, const CpuTrack& c, uint32_t 
       ++counts_.timers;
     }
   } else {
-    arrivals_.push_back({.time = sim_time(e.time_ns),
+    arrivals_.push_back({.time = std::max(SimTime{}, sim_time(e.time_ns) - exit),
                          .cpu = e.cpu,
                          .task = t.id,
                          .context = e.context.softirq ? WakeContext::softirq

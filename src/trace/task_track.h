@@ -41,6 +41,15 @@ struct PendingWake {
   bool is_set = false;
 };
 
+// Whether a task may use a CPU, as far as its waits behind others tell: since it ran there last.
+struct CpuEvidence {
+  int64_t waited_ns = 0;
+  int64_t idle_ns = 0;   // of that, while this CPU was idle
+  uint32_t waits = 0;
+  size_t left_at_op = 0;  // ops.size() when its last run there ended
+  bool ran = false;
+};
+
 struct TaskTrack {
   enum class Where : uint8_t { unknown, blocked, runnable, running, gone };
 
@@ -61,19 +70,17 @@ struct TaskTrack {
   int64_t mark_ns = 0;       // work up to here is in `ops`
   int64_t irq_ns = 0;        // measured interrupt time since mark_ns
   int64_t waiting_since_ns = 0;
-  std::vector<int64_t> idle_at_wait;   // idle time of each CPU when the wait began
-  std::vector<int64_t> idle_overlap;   // wait time during which that CPU was idle
-  std::vector<bool> ran_on;
-  int64_t waited_ns = 0;     // behind another task
-  uint32_t waits = 0;
+  std::vector<int64_t> idle_at_wait;  // idle time of each CPU when the wait began
+  std::vector<CpuEvidence> evidence;  // by CPU
   TaskState block_state = TaskState::interruptible;
   int64_t blocked_at_ns = 0;
   size_t block_op = 0;
   uint32_t wakeups = 0;
   PendingWake woken{};       // the wakeup that made it runnable
   PendingWake early{};       // a wakeup that came while it still ran
-  // The last wakeup that this task issued, to see whether it blocks soon after.
-  size_t last_wake_op = 0;
+  // The wakeups that this task issued, and how many of them it kept the promise of WF_SYNC after:
+  // to be off its CPU soon.
+  uint32_t wakes = 0, promises_kept = 0;
   int64_t work_since_wake_ns = 0;
   bool has_last_wake = false;
 

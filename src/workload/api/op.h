@@ -19,6 +19,7 @@ enum class OpKind : uint8_t {
   yield,        // sched_yield
   fork,         // target = task that starts now
   set_sched,    // target = task, none = itself; detail = Policy, amount = nice or RT priority
+  set_affinity, // target = index into Workload::cpu_lists
   pipe_write,   // target = pipe, amount = bytes
   pipe_read,    // target = pipe, amount = bytes
   exit,         // also the end of a program
@@ -30,7 +31,7 @@ enum class WakeContext : uint8_t { task, softirq, hardirq };
 struct Op {
   OpKind kind = OpKind::exit;
   bool sync = false;       // wake: the waker promises to sleep soon (WF_SYNC)
-  bool in_syscall = true;  // costs the entry and exit of a system call
+  bool bare = false;       // its own cost is among the program's run pieces, as in a recording
   uint8_t detail = 0;      // wake: WakeContext; set_sched: Policy
   uint32_t target = ~uint32_t{0};
   int64_t amount = 0;
@@ -56,6 +57,9 @@ constexpr Op set_sched(TaskId t, Policy policy, int nice_or_priority) {
           .target = t.value(),
           .amount = nice_or_priority};
 }
+constexpr Op set_affinity(uint32_t cpu_list) {
+  return {.kind = OpKind::set_affinity, .target = cpu_list};
+}
 constexpr Op pipe_write(ObjId pipe, int64_t bytes) {
   return {.kind = OpKind::pipe_write, .target = pipe.value(), .amount = bytes};
 }
@@ -63,6 +67,10 @@ constexpr Op pipe_read(ObjId pipe, int64_t bytes) {
   return {.kind = OpKind::pipe_read, .target = pipe.value(), .amount = bytes};
 }
 constexpr Op exit() { return {.kind = OpKind::exit}; }
+constexpr Op bare(Op o) {
+  o.bare = true;
+  return o;
+}
 }  // namespace op
 
 }  // namespace runqlab

@@ -52,8 +52,10 @@ struct Arrival {
 
 struct Workload {
   std::string name;
+  uint64_t content_hash = 0;  // equal for equal programs
   IdVector<TaskId, TaskSpec> tasks;
   IdVector<ObjId, PipeSpec> pipes;
+  std::vector<std::string> cpu_lists{};  // for op::set_affinity
   std::vector<Arrival> arrivals{};  // in order of time
   SimTime end = SimTime::max();   // the run ends here at the latest; else when all tasks have ended
   Duration tick_offset{};         // ticks fall on tick_offset + k * TICK

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "base/hash.h"
 #include "base/suggest.h"
 
 namespace runqlab::workload {
@@ -22,7 +23,12 @@ Result<Workload> build_workload(std::string_view spec, size_t nr_cpus) {
         colon == std::string_view::npos ? std::string_view() : spec.substr(colon + 1), m.params);
     if (!params) return params.error();
     auto w = m.build(*params, nr_cpus);
-    if (w) w->name = std::string(spec);
+    if (w) {
+      w->name = std::string(spec);
+      Hash64 h;
+      h.add(spec);
+      w->content_hash = h.value();
+    }
     return w;
   }
   return Error{.message = "unknown workload",

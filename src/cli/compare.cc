@@ -1,0 +1,145 @@
+// runqlab compare WORKLOAD — A against B over N seeds.
+#include <fmt/core.h>
+
+#include "analysis/arm_run.h"
+#include "analysis/scenario.h"
+#include "cli/commands.h"
+#include "cli/options.h"
+#include "report/comparison.h"
+#include "report/json.h"
+#include "workload/models/models.h"
+
+namespace runqlab::cli {
+namespace {
+
+struct Options {
+  CommonOptions common;
+  ArmOptions arms;
+  TableOptions table;
+  std::string workload;
+  unsigned runs = 1;
+};
+
+struct Arm {
+  std::string title;
+  sched::KernelConfig kernel;
+  std::vector<analysis::ArmRun> runs{};
+  report::TaskColumn mean{};  // counts and times averaged over the runs, latencies pooled
+};
+
+void average(Arm& arm) {
+  arm.mean.resize(arm.runs[0].tasks.size());
+  const auto n = static_cast<int64_t>(arm.runs.size());
+  for (size_t i = 0; i < arm.mean.size(); ++i) {
+    analysis::TaskMetrics& m = arm.mean[i];
+    int64_t finished = 0;
+    for (const analysis::ArmRun& run : arm.runs) {
+      m.merge(run.tasks[i]);
+      finished += run.tasks[i].finished.ns();
+    }
+    m.cpu = m.cpu / n;
+    m.switches /= static_cast<uint64_t>(n);
+    m.migrations /= static_cast<uint64_t>(n);
+    m.finished = SimTime::from_ns(finished / n);
+  }
+}
+
+int compare(const Options& o) {
+  const auto machine = machine_of(o.common, o.common.machine.empty() ? "vm-2" : o.common.machine);
+  if (!machine) return fail(machine.error());
+  auto base = sched::kernel_of("6.18");
+  if (!base) return fail(base.error());
+  auto kernel = sched::parse_arm(o.common.kernel, *base);
+  if (!kernel) return fail(kernel.error());
+  std::vector<Arm> arms;
+  auto a = sched::parse_arm(o.arms.a, *kernel);
+  if (!a) return fail(a.error());
+  arms.push_back({"A", *a});
+  char title = 'B';
+  for (const std::string& text : o.arms.b) {
+    auto b = sched::parse_arm(text, arms[0].kernel);
+    if (!b) return fail(b.error());
+    arms.push_back({std::string(1, title++), *b});
+  }
+  const auto conditions = parse_fail_ifs(o.arms.fail_if);
+  if (!conditions) return fail(conditions.error());
+  for (const Arm& arm : arms) {
+    if (o.common.strict && !arm.kernel.unknown.empty()) {
+      return fail({.message = "--strict: " + arm.kernel.unknown.front()});
+    }
+  }
+  const auto workload = workload::build_workload(o.workload, machine->topology.nr_cpus());
+  if (!workload) return fail(workload.error());
+
+  for (Arm& arm : arms) arm.runs.resize(o.runs);
+  analysis::for_each_parallel(arms.size() * o.runs, jobs_of(o.common), [&](size_t i) {
+    Arm& arm = arms[i / o.runs];
+    arm.runs[i % o.runs] = analysis::run_arm(
+        {*machine, arm.kernel, o.common.seed + i % o.runs, {}}, *workload, false);
+  });
+  report::ComparisonColumns layout;
+  std::vector<const report::TaskColumn*> columns;
+  for (Arm& arm : arms) {
+    average(arm);
+    layout.titles.push_back(arm.title);
+    columns.push_back(&arm.mean);
+    if (columns.size() > 1) layout.b.push_back(static_cast<int>(columns.size()) - 1);
+  }
+  report::RowOptions row_options = o.table.rows();
+  if (o.common.json) row_options.most = SIZE_MAX;
+  const auto rows = report::make_rows(*workload, columns, row_options);
+
+  const auto scenario = [&](const Arm& arm) {
+    return analysis::scenario_hash(*machine, arm.kernel, *workload, {}, o.common.seed);
+  };
+  if (o.common.json) {
+    report::Json j = {{"runqlab", RUNQLAB_VERSION}, {"command", "compare"},
+                      {"workload", o.workload},     {"machine", machine->name},
+                      {"seed", o.common.seed},      {"runs", o.runs}};
+    for (const Arm& arm : arms) {
+      report::Json runs = report::Json::array();
+      for (const analysis::ArmRun& r : arm.runs) {
+        runs.push_back(report::run_json(r.result, scenario(arm), arm.kernel));
+      }
+      j["arms"][arm.title] = runs;
+    }
+    j["rows"] = report::rows_json(rows, layout);
+    j["sentence"] = report::sentence(rows, layout);
+    fmt::print("{}\n", j.dump(2));
+  } else {
+    for (const Arm& arm : arms) {
+      for (const std::string& u : arm.kernel.unknown) fmt::print("note: {}: {}\n", arm.title, u);
+    }
+    fmt::print("runqlab {} compare {}\n  machine     {}: {}\n", RUNQLAB_VERSION, o.workload,
+               machine->name, machine->description);
+    for (const Arm& arm : arms) {
+      fmt::print("  {:<10}  {}; scenario {}, state_hash {} (first of {} seeds from {})\n", arm.title,
+                 kernel_words(arm.kernel), report::hex(scenario(arm)),
+                 report::hex(arm.runs[0].result.state_hash), o.runs, o.common.seed);
+    }
+    fmt::print("\n{}", report::comparison_table(rows, layout));
+    if (o.runs > 1) {
+      fmt::print("Counts and times are means over {} seeds, latencies are pooled.\n", o.runs);
+    }
+    fmt::print("\n{}\n", report::sentence(rows, layout));
+  }
+  return check_conditions(*conditions, rows.back(), layout);
+}
+
+}  // namespace
+
+void add_compare(CLI::App& app, int& exit_code) {
+  auto o = std::make_shared<Options>();
+  CLI::App* cmd = app.add_subcommand("compare", "A/B table of a workload");
+  cmd->add_option("workload", o->workload, "NAME or NAME:param=value,… (list workloads)")
+      ->required();
+  add_common(*cmd, o->common);
+  add_arms(*cmd, o->arms, true);
+  add_table(*cmd, o->table);
+  cmd->add_option("--runs", o->runs, "seeds per arm, from --seed on")
+      ->check(CLI::Range(1U, 10'000U))
+      ->capture_default_str();
+  cmd->callback([o, &exit_code] { exit_code = compare(*o); });
+}
+
+}  // namespace runqlab::cli

@@ -1,0 +1,126 @@
+#include "cli/options.h"
+
+#include <fmt/core.h>
+
+#include <thread>
+
+#include "base/numbers.h"
+
+namespace runqlab::cli {
+
+void add_common(CLI::App& app, CommonOptions& o) {
+  app.add_option("--machine", o.machine,
+                 "preset, machine TOML file, or hwloc synthetic string (list machines)");
+  app.add_option("--kernel", o.kernel, "kernel release (list kernels)");
+  app.add_option("--cost", o.costs, "NAME=VALUE: one cost of the machine (list costs)");
+  app.add_option("--seed", o.seed, "seed of the random streams")->capture_default_str();
+  app.add_option("-j,--jobs", o.jobs, "threads; default: one per CPU");
+  app.add_flag("--json", o.json, "print JSON instead of text");
+  app.add_flag("--strict", o.strict, "fail where the input is repaired, skipped or only near");
+  app.add_option("-o,--output", o.output, "write a run file");
+}
+
+void add_arms(CLI::App& app, ArmOptions& o, bool b_required) {
+  app.add_option("--a", o.a, "arm A: KERNEL,FEATURE,NO_FEATURE,tunable=value,…");
+  auto* b = app.add_option("--b", o.b, "arm B; may be given several times");
+  if (b_required) b->required();
+  app.add_option("--fail-if", o.fail_if,
+                 "METRIC>±N% or METRIC<±N%: exit 1 when B against A is so (cpu, switches, "
+                 "migrations, p50, p99, max, finish of the whole run)");
+}
+
+void add_table(CLI::App& app, TableOptions& o) {
+  app.add_option("--by", o.by, "rows by comm or by task")
+      ->check(CLI::IsMember({"comm", "task"}))
+      ->capture_default_str();
+  app.add_option("--comm", o.comms, "only rows of this comm; all tasks are simulated");
+}
+
+int fail(const Error& error) {
+  fmt::print(stderr, "runqlab: {}\n", error.to_string());
+  return kBadInput;
+}
+
+Result<machine::MachineSpec> machine_of(const CommonOptions& o, const std::string& name) {
+  auto m = machine::load_machine(name);
+  if (!m) return m;
+  for (const std::string& cost : o.costs) {
+    if (Status s = machine::set_cost(*m, cost); !s) return s.error();
+  }
+  return m;
+}
+
+unsigned jobs_of(const CommonOptions& o) {
+  return o.jobs != 0 ? o.jobs : std::max(1U, std::thread::hardware_concurrency());
+}
+
+std::string kernel_words(const sched::KernelConfig& k) {
+  return fmt::format("{}, preempt {}", k.arm(), to_string(k.tunables.preempt));
+}
+
+std::string warnings(const Diagnostics& diagnostics) {
+  std::string s;
+  for (const auto& [kind, k] : diagnostics.kinds()) {
+    s += fmt::format("  warning     {} {}", k.count, kind);
+    if (!k.first.empty()) s += fmt::format(", first: {}", k.first.front().to_string());
+    s += '\n';
+  }
+  return s;
+}
+
+bool FailIf::holds(int64_t a, int64_t b) const {
+  // (b - a) / a against permille / 1000, in integers.
+  const auto change = static_cast<__int128>(b - a) * 1000;
+  const auto limit = static_cast<__int128>(a) * permille;
+  return above ? change > limit : change < limit;
+}
+
+Result<FailIf> parse_fail_if(const std::string& text) {
+  const Error wrong{.message = "--fail-if takes METRIC>±N% or METRIC<±N%",
+                    .token = text,
+                    .hint = "for example 'p99>+5%' (cpu, switches, migrations, p50, p99, max, finish)"};
+  const size_t at = text.find_first_of("<>");
+  if (at == std::string::npos || !text.ends_with('%')) return wrong;
+  FailIf f;
+  f.metric = report::find_metric(std::string_view(text).substr(0, at));
+  f.above = text[at] == '>';
+  std::string_view number = std::string_view(text).substr(at + 1, text.size() - at - 2);
+  const bool minus = number.starts_with('-');
+  if (minus || number.starts_with('+')) number.remove_prefix(1);
+  // Up to one decimal: "2.5" is 25 permille.
+  const size_t dot = number.find('.');
+  const auto whole = parse_u64(number.substr(0, dot));
+  const auto tenth = dot == std::string_view::npos ? std::optional<uint64_t>(0)
+                                                   : parse_u64(number.substr(dot + 1));
+  if (f.metric == nullptr || !whole || !tenth || *tenth > 9 || *whole > 100'000) return wrong;
+  f.permille = static_cast<int64_t>(*whole * 10 + *tenth) * (minus ? -1 : 1);
+  return f;
+}
+
+
+Result<std::vector<FailIf>> parse_fail_ifs(const std::vector<std::string>& texts) {
+  std::vector<FailIf> out;
+  for (const std::string& text : texts) {
+    auto f = parse_fail_if(text);
+    if (!f) return f.error();
+    out.push_back(*f);
+  }
+  return out;
+}
+
+int check_conditions(const std::vector<FailIf>& conditions, const report::Row& whole,
+                     const report::ComparisonColumns& columns) {
+  for (const FailIf& f : conditions) {
+    const int64_t a = f.metric->value(whole.columns[static_cast<size_t>(columns.a)]);
+    for (const int i : columns.b) {
+      const int64_t b = f.metric->value(whole.columns[static_cast<size_t>(i)]);
+      if (!f.holds(a, b)) continue;
+      fmt::print(stderr, "runqlab: --fail-if holds: {} {} → {}\n", f.metric->label,
+                 report::print_value(*f.metric, a), report::print_value(*f.metric, b));
+      return kFailed;
+    }
+  }
+  return kOk;
+}
+
+}  // namespace runqlab::cli

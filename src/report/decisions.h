@@ -1,0 +1,24 @@
+// report/decisions.h — placement decisions in words.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analysis/decisions.h"
+#include "workload/api/workload.h"
+
+namespace runqlab::report {
+
+// "comm-pid" of a task; "an interrupt" for none.
+std::string task_name(const Workload& workload, TaskId task);
+
+// One decision in one line: who woke whom, from which CPU, and which rule chose which CPU from
+// which values.
+std::string decision_line(const Workload& workload, const analysis::Decision& d);
+
+// The wakeups whose placement changed, each with both rules and the command that explains it.
+std::string changed_list(const Workload& workload,
+                         const std::vector<analysis::ChangedPlacement>& changed, uint64_t total,
+                         const std::string& run_file);
+
+}  // namespace runqlab::report
