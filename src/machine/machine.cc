@@ -69,6 +69,7 @@ void Machine::switch_base(CpuId c, SimTime now, Context context, Duration work, 
   cpu.charge += cost;
   cpu.interrupts_on = now + cpu.charge;
   cpu.resting = context == Context::idle;
+  cpu.rest_since = cpu.interrupts_on;
   // Going idle ends in rest: nothing happens when the cost is over, so no event is needed.
   if (cpu.resting) cpu.charge = Duration{};
 }
@@ -78,6 +79,7 @@ void Machine::settle(CpuId c, SimTime now) {
   const Duration work = cpu.top().left + cpu.charge;
   cpu.charge = Duration{};
   if (cpu.depth == 0 && cpu.stack[0].context == Context::idle && work == Duration{}) {
+    if (!cpu.resting) cpu.rest_since = now;
     cpu.resting = true;
     queue_.disarm(slot(CpuEvent::work_done, c));
     return;

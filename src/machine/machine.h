@@ -124,6 +124,12 @@ class Machine {
   // The CPU rests in an idle state: no code runs.
   [[nodiscard]] bool resting(CpuId c) const { return cpus_[c].resting; }
 
+  // The host has taken the halted virtual CPU off its own: to the guest it looks preempted.
+  [[nodiscard]] bool vcpu_preempted(CpuId c, SimTime now) const {
+    const Cpu& cpu = cpus_[c];
+    return spec_.vcpu_gone_after && cpu.resting && now - cpu.rest_since > *spec_.vcpu_gone_after;
+  }
+
   // Sends an interrupt from code that runs on `from`; both kinds are merged with one under way.
   void send_ipi(CpuId from, CpuId to, IpiKind kind, SimTime now);
 
@@ -178,6 +184,7 @@ class Machine {
     bool resting = true;
     SimTime interrupts_on{};  // a switch holds interrupts off until then
     std::vector<SimTime> timers;  // latest first
+    SimTime rest_since{};         // meaningful while resting
     Duration charge{};
 
     [[nodiscard]] const Frame& top() const { return stack[depth]; }

@@ -16,7 +16,8 @@ using Names = std::span<const std::string_view>;
 
 constexpr std::string_view kTables[] = {"machine", "costs"};
 constexpr std::string_view kMachineKeys[] = {"description",   "topology", "numbering",
-                                             "node_distance", "hz",       "idle"};
+                                             "node_distance", "hz",       "idle",
+                                             "vcpu_gone_after_ns"};
 constexpr std::string_view kCostKeys[] = {"ns", "range", "source"};
 
 constexpr std::pair<std::string_view, CpuNumbering> kNumberings[] = {
@@ -107,6 +108,7 @@ class MachineFile {
     if (Status s = topology(machine); !s) return s;
     if (Status s = node_distance(machine); !s) return s;
     if (Status s = hz(machine); !s) return s;
+    if (Status s = vcpu_gone_after(machine); !s) return s;
     return idle(machine);
   }
 
@@ -190,6 +192,18 @@ class MachineFile {
                 did_you_mean(text, kKnown));
     }
     spec_.idle_polls = text == "polls";
+    return Ok{};
+  }
+
+  Status vcpu_gone_after(const toml::table& machine) {
+    const toml::node* node = machine.get("vcpu_gone_after_ns");
+    if (node == nullptr) return Ok{};
+    const Result<int64_t> v = integer(*node, "vcpu_gone_after_ns");
+    if (!v) return v.error();
+    if (*v < 0 || *v > 10'000'000) {
+      return at(node->source(), "vcpu_gone_after_ns must be 0..10000000", std::to_string(*v));
+    }
+    spec_.vcpu_gone_after = Duration::nanos(*v);
     return Ok{};
   }
 

@@ -8,6 +8,7 @@
 //   node_distance = [[10, 21], [21, 10]]           # ACPI SLIT, one row per NUMA node
 //   hz = 250                           # default; or 100, 300, 1000
 //   idle = "interrupt"                 # default; or "polls": the idle state watches the flags word
+//   vcpu_gone_after_ns = 1000000       # a guest that sees steal time: see MachineSpec
 //
 //   [costs]                            # names and limits: costs.def
 //   context_switch_ns = { ns = 424, range = [380, 900], source = "where it was measured" }
@@ -19,6 +20,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -45,6 +47,10 @@ struct MachineSpec {
   std::map<std::string, CostSource, std::less<>> cost_sources;  // only costs that were set
   uint32_t hz = 250;                                            // ticks per second
   bool idle_polls = false;  // the idle state watches the flags word: no IPI is needed
+  // A guest with steal time accounting sees a halted CPU as preempted once the host has given it
+  // away, and placement then does not take it for idle (FAIR.md D.5, "the virtual CPU not
+  // preempted"). After how long that is; nothing on other machines.
+  std::optional<Duration> vcpu_gone_after{};
 
   [[nodiscard]] Duration tick() const { return Duration::nanos(1'000'000'000 / hz); }
 };

@@ -80,7 +80,7 @@ Placement Placer::select_fair(Task& p, Here here, uint8_t flags) {
   bool slow = false;
   for (const SchedDomain& d : s_.domains.of[cpu]) {
     if (want_affine && d.flags.wake_affine && d.span.test(prev)) {
-      if (cpu != prev) target = wake_affine(d, p, cpu, sync, out);
+      if (cpu != prev) target = wake_affine(d, p, here, sync, out);
       slow = false;
       break;
     }
@@ -91,7 +91,7 @@ Placement Placer::select_fair(Task& p, Here here, uint8_t flags) {
       break;
     }
   }
-  if (slow) return slow_path(p, cpu, fork);
+  if (slow) return slow_path(p, here, fork);
   if (!ttwu) {
     out.cpu = prev;
     out.rule = PlacementRule::slow_path_stay;
@@ -101,24 +101,24 @@ Placement Placer::select_fair(Task& p, Here here, uint8_t flags) {
   return out;
 }
 
-CpuId Placer::wake_affine(const SchedDomain& domain, const Task& p, CpuId here, bool sync,
+CpuId Placer::wake_affine(const SchedDomain& domain, const Task& p, Here where, bool sync,
                           Placement& out) const {
-  const CpuId prev = p.cpu;
+  const CpuId here = where.cpu, prev = p.cpu;
   const auto decide = [&](CpuId c, AffineRule rule) {
     out.affine = rule;
     return c;
   };
   const Rq& rq = s_.rqs[here];
   if (s_.feat.wa_idle) {
-    if (rq.is_idle() && s_.share_llc(here, prev)) {
-      return s_.rqs[prev].is_idle() ? decide(prev, AffineRule::prev_idle)
+    if (s_.available_idle(here, where.now) && s_.share_llc(here, prev)) {
+      return s_.available_idle(prev, where.now) ? decide(prev, AffineRule::prev_idle)
                                     : decide(here, AffineRule::this_idle);
     }
     if (sync) {
       const uint32_t delayed = s_.feat.sync_ignores_delayed ? rq.cfs.nr_delayed : 0;
       if (rq.nr_running - delayed == 1) return decide(here, AffineRule::sync_alone);
     }
-    if (s_.rqs[prev].is_idle()) return decide(prev, AffineRule::prev_idle);
+    if (s_.available_idle(prev, where.now)) return decide(prev, AffineRule::prev_idle);
   }
   if (!s_.feat.wa_weight) return prev;
   auto this_load = static_cast<int64_t>(s_.cpu_load(here));

@@ -24,18 +24,18 @@ class Placer {
   [[nodiscard]] bool wake_wide(Here here, const Task& p) const;
 
   // D.5: the waker's CPU or the previous one.
-  CpuId wake_affine(const SchedDomain& domain, const Task& p, CpuId here, bool sync,
+  CpuId wake_affine(const SchedDomain& domain, const Task& p, Here here, bool sync,
                     Placement& out) const;
   // D.6, D.7.
   CpuId select_idle_sibling(Task& p, CpuId prev, CpuId target, Here here, Placement& out);
-  CpuId select_idle_cpu(const Task& p, CpuId target, bool has_idle_core, Placement& out);
-  CpuId scan_cpus(const CpuMask& span, CpuId from, int64_t& budget, Placement& out);
-  CpuId scan_cores(const CpuMask& span, CpuId from, Placement& out);
+  CpuId select_idle_cpu(const Task& p, CpuId target, bool has_idle_core, SimTime now, Placement& out);
+  CpuId scan_cpus(const CpuMask& span, CpuId from, SimTime now, int64_t& budget, Placement& out);
+  CpuId scan_cores(const CpuMask& span, CpuId from, SimTime now, Placement& out);
   // D.9.
-  Placement slow_path(const Task& p, CpuId here, bool fork) const;
+  Placement slow_path(const Task& p, Here here, bool fork) const;
   [[nodiscard]] const SchedGroup* idlest_group(const SchedDomain& d, const Task& p,
                                                CpuId here) const;
-  [[nodiscard]] CpuId idlest_cpu(const SchedGroup& g, const Task& p, CpuId here) const;
+  [[nodiscard]] CpuId idlest_cpu(const SchedGroup& g, const Task& p, CpuId here, SimTime now) const;
 
   KernelState& s_;
   CpuMask scratch_;

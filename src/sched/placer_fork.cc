@@ -12,11 +12,11 @@ bool allows_none(const Task& p, const SchedGroup& g) { return !p.allowed.interse
 
 }  // namespace
 
-Placement Placer::slow_path(const Task& p, CpuId here, bool fork) const {
+Placement Placer::slow_path(const Task& p, Here here, bool fork) const {
   Placement out;
   out.rule = PlacementRule::slow_path_stay;
-  CpuId cpu = here;
-  CpuId answer = here;
+  CpuId cpu = here.cpu;
+  CpuId answer = here.cpu;
   const auto usable = [&](const SchedDomain& d) {
     return fork ? d.flags.balance_fork : d.flags.balance_exec;
   };
@@ -40,7 +40,7 @@ Placement Placer::slow_path(const Task& p, CpuId here, bool fork) const {
       --level;
       continue;
     }
-    const CpuId best = idlest_cpu(*group, p, cpu);
+    const CpuId best = idlest_cpu(*group, p, cpu, here.now);
     if (best == cpu) {
       --level;
       continue;
@@ -116,7 +116,7 @@ const SchedGroup* Placer::idlest_group(const SchedDomain& d, const Task& p, CpuI
   return local_stats.idle_cpus >= best_stats.idle_cpus ? nullptr : best;
 }
 
-CpuId Placer::idlest_cpu(const SchedGroup& g, const Task& p, CpuId here) const {
+CpuId Placer::idlest_cpu(const SchedGroup& g, const Task& p, CpuId here, SimTime now) const {
   if (g.weight == 1) return g.span.first();
   CpuId idle, busy = here;
   int64_t latest = 0;
@@ -125,7 +125,7 @@ CpuId Placer::idlest_cpu(const SchedGroup& g, const Task& p, CpuId here) const {
     if (!p.allowed.test(c)) continue;
     if (s_.only_idle_policy(c)) return c;
     const Rq& rq = s_.rqs[c];
-    if (rq.is_idle()) {
+    if (s_.available_idle(c, now)) {
       // One idle state: the exit latencies are equal, so the CPU that went idle last wins.
       if (rq.idle_stamp_ns > latest) {
         latest = rq.idle_stamp_ns;

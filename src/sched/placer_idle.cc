@@ -13,10 +13,10 @@ CpuId Placer::select_idle_sibling(Task& p, CpuId prev, CpuId target, Here here, 
   const auto same_cluster = [&](CpuId c) {
     return !clusters || topology.cpu(c).cluster == topology.cpu(target).cluster;
   };
-  if (s_.usable(target)) return found(target, PlacementRule::target_idle);
+  if (s_.usable(target, here.now)) return found(target, PlacementRule::target_idle);
 
   CpuId prev_elsewhere, recent_elsewhere;  // idle, but in another cluster
-  if (prev != target && s_.share_llc(prev, target) && s_.usable(prev)) {
+  if (prev != target && s_.share_llc(prev, target) && s_.usable(prev, here.now)) {
     if (same_cluster(prev)) return found(prev, PlacementRule::prev_idle);
     prev_elsewhere = prev;
   }
@@ -28,7 +28,7 @@ CpuId Placer::select_idle_sibling(Task& p, CpuId prev, CpuId target, Here here, 
   const CpuId recent = p.recent_used_cpu;
   p.recent_used_cpu = prev;
   if (recent.valid() && recent != prev && recent != target && s_.share_llc(recent, target) &&
-      s_.usable(recent) && p.allowed.test(s_.feat.recent_used_mask ? recent : prev)) {
+      s_.usable(recent, here.now) && p.allowed.test(s_.feat.recent_used_mask ? recent : prev)) {
     if (same_cluster(recent)) return found(recent, PlacementRule::recent_used);
     recent_elsewhere = recent;
   }
@@ -39,20 +39,21 @@ CpuId Placer::select_idle_sibling(Task& p, CpuId prev, CpuId target, Here here, 
     has_idle_core = s_.llc_of(target).has_idle_cores;
     if (!has_idle_core && s_.share_llc(prev, target)) {
       for (const CpuId c : topology.core_cpus(topology.cpu(prev).core)) {
-        if (c != prev && p.allowed.test(c) && s_.usable(c)) {
+        if (c != prev && p.allowed.test(c) && s_.usable(c, here.now)) {
           return found(c, PlacementRule::smt_sibling);
         }
       }
     }
   }
-  const CpuId idle = select_idle_cpu(p, target, has_idle_core, out);
+  const CpuId idle = select_idle_cpu(p, target, has_idle_core, here.now, out);
   if (idle.valid()) return idle;
   if (prev_elsewhere.valid()) return found(prev_elsewhere, PlacementRule::cluster_fallback);
   if (recent_elsewhere.valid()) return found(recent_elsewhere, PlacementRule::cluster_fallback);
   return found(target, PlacementRule::none_idle);
 }
 
-CpuId Placer::select_idle_cpu(const Task& p, CpuId target, bool has_idle_core, Placement& out) {
+CpuId Placer::select_idle_cpu(const Task& p, CpuId target, bool has_idle_core, SimTime now,
+                              Placement& out) {
   const auto& topology = s_.topology();
   LlcShared& llc = s_.llc_of(target);
   int64_t budget = INT64_MAX;
@@ -65,31 +66,29 @@ CpuId Placer::select_idle_cpu(const Task& p, CpuId target, bool has_idle_core, P
   if (s_.feat.sis_cluster && topology.cpu(target).cluster.valid()) {
     CpuMask cluster = topology.cluster_cpus(topology.cpu(target).cluster);
     cluster &= scratch_;
-    const CpuId found = has_idle_core ? scan_cores(cluster, target, out)
-                                      : scan_cpus(cluster, target, budget, out);
+    const CpuId found = has_idle_core ? scan_cores(cluster, target, now, out)
+                                      : scan_cpus(cluster, target, now, budget, out);
     if (found.valid()) return found;
     if (!has_idle_core && budget <= 0) return CpuId::none();
     for (const CpuId c : cluster) scratch_.clear(c);
   }
-  if (!has_idle_core) return scan_cpus(scratch_, target, budget, out);
-  const CpuId found = scan_cores(scratch_, target, out);
+  if (!has_idle_core) return scan_cpus(scratch_, target, now, budget, out);
+  const CpuId found = scan_cores(scratch_, target, now, out);
   // A remembered thread counts as a failed search for a core.
   if (out.rule != PlacementRule::idle_core) llc.has_idle_cores = false;
   return found;
 }
 
-CpuId Placer::scan_cpus(const CpuMask& span, CpuId from, int64_t& budget, Placement& out) {
+CpuId Placer::scan_cpus(const CpuMask& span, CpuId from, SimTime now, int64_t& budget,
+                        Placement& out) {
   // From the CPU after `from`, with wrap; `from` itself is known to be busy and costs budget too.
-  const auto look = [&](CpuId c) {
-    ++out.probes;
-    return s_.usable(c);
-  };
   for (int round = 0; round < 2; ++round) {
     const size_t first = round == 0 ? from.index() + 1 : 0;
     for (CpuId c = span.next(first); c.valid(); c = span.next(c.index() + 1)) {
       if (round == 1 && c > from) break;
       if (--budget <= 0) return CpuId::none();
-      if (look(c)) {
+      ++out.probes;
+      if (s_.usable(c, now)) {
         out.rule = PlacementRule::idle_cpu;
         return c;
       }
@@ -98,7 +97,7 @@ CpuId Placer::scan_cpus(const CpuMask& span, CpuId from, int64_t& budget, Placem
   return CpuId::none();
 }
 
-CpuId Placer::scan_cores(const CpuMask& span, CpuId from, Placement& out) {
+CpuId Placer::scan_cores(const CpuMask& span, CpuId from, SimTime now, Placement& out) {
   const auto& topology = s_.topology();
   CpuMask left = span;
   CpuId remembered;
@@ -109,7 +108,7 @@ CpuId Placer::scan_cores(const CpuMask& span, CpuId from, Placement& out) {
       bool all_idle = true;
       for (const CpuId sibling : topology.core_cpus(topology.cpu(c).core)) {
         ++out.probes;
-        const bool idle = s_.rqs[sibling].is_idle();
+        const bool idle = s_.available_idle(sibling, now);
         if (!idle) all_idle = false;
         if (remembered.valid()) {
           if (!idle) break;

@@ -55,6 +55,7 @@ struct ReplayCounts {
   uint64_t not_blocked = 0;     // woken while running or queued: no block to end
   uint64_t clamped = 0;         // pieces of work shorter than the costs taken out of them
   uint64_t inferred_pinned = 0;
+  uint64_t rendezvous = 0;      // answers that preemption hid (trace/replay_rendezvous.cc)
 };
 
 using Programs = std::vector<std::vector<Op>>;  // by TaskId

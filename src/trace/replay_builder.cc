@@ -9,9 +9,6 @@ namespace {
 // A switch-out this soon after a tick may be the tick's doing.
 constexpr int64_t kTickReachNs = 300'000;
 
-// A waker that blocks within this much CPU time kept the promise of WF_SYNC.
-constexpr int64_t kSyncWindowNs = 50'000;
-
 bool ends_life(TaskState s) { return s == TaskState::dead || s == TaskState::zombie; }
 
 }  // namespace
@@ -239,6 +236,7 @@ void ReplayBuilder::switch_out(CpuTrack& c, const Event& e, uint32_t prev, TaskS
     if (state == TaskState::running) {
       leave = TaskLeave::preempted;
       t.where = Where::runnable;
+      if (next < kIdle) note_preempted(prev, next);
       if (was_yield(t, seen, next)) {
         leave = TaskLeave::yielded;
         ++counts_.yields;
@@ -254,12 +252,11 @@ void ReplayBuilder::switch_out(CpuTrack& c, const Event& e, uint32_t prev, TaskS
       t.where = Where::blocked;
       t.block_state = state;
       t.blocked_at_ns = now;
+      note_block(t);
       t.block_op = t.ops.size();
       t.ops.push_back({.op = op::bare(op::block())});
       ++counts_.blocks;
       ++counts_.bursts;
-      if (t.has_last_wake && t.work_since_wake_ns <= kSyncWindowNs) ++t.promises_kept;
-      t.has_last_wake = false;
     }
   }
   c.current = kUnknown;
@@ -294,6 +291,7 @@ void ReplayBuilder::switch_in(CpuTrack& c, CpuId cpu, int64_t now, uint32_t next
     case Where::blocked:
       if (t.early.is_set) {
         t.woken = t.early;
+        note_woken(t, t.early.waker);
         ++counts_.task_edges;
       } else {
         // Its wakeup is missing: it comes from outside, just before.

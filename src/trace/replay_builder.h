@@ -67,6 +67,23 @@ class ReplayBuilder {
   void resolve_path(TaskTrack& wakee, CpuId ran_on, bool was_idle, bool preempted);
   void charge_recorded(const Event& e, CpuTrack& c);
 
+  // replay_rendezvous.cc
+  struct Channel {  // from one task to another it wakes
+    uint64_t answered = 0;  // the waker blocked next, until that task woke it
+    uint64_t other = 0;     // it did something else first
+    std::vector<int64_t> work_until_block;  // when answered
+  };
+  struct Rendezvous {  // a waker that its wakee preempted at once
+    uint32_t waker, wakee;
+    size_t wake_op;
+    size_t wakee_block_op;
+  };
+  void note_wake(TaskTrack& w, uint32_t wakee, size_t op);
+  void note_block(TaskTrack& t);
+  void note_woken(TaskTrack& t, uint32_t by);
+  void note_preempted(uint32_t prev, uint32_t next);
+  void insert_rendezvous();
+
   // replay_finish.cc
   struct Affinity {
     std::string cpus;     // empty: all
@@ -95,6 +112,8 @@ class ReplayBuilder {
   std::deque<TaskTrack> tracks_;
   std::unordered_map<int32_t, uint32_t> by_pid_;  // pid -> its newest track
   std::vector<CpuTrack> cpus_;
+  std::map<std::pair<uint32_t, uint32_t>, Channel> channels_;
+  std::vector<Rendezvous> rendezvous_;
   std::vector<Arrival> arrivals_;
   std::array<uint64_t, static_cast<size_t>(EventKind::other) + 1> seen_{};
   ReplayCounts counts_;

@@ -31,6 +31,34 @@ int percpu_thread_cpu(std::string_view comm) {
   return -1;
 }
 
+// Appends the pieces of one program; neighbouring runs become one.
+class PieceWriter {
+ public:
+  explicit PieceWriter(std::vector<Op>& ops) : ops_(ops) {}
+
+  void add(Op o) { ops_.push_back(o); }
+  void run(int64_t work) {
+    if (work == 0) return;
+    if (!ops_.empty() && ops_.back().kind == OpKind::run) {
+      ops_.back().amount += work;
+    } else {
+      ops_.push_back(op::run(Duration::nanos(work)));
+    }
+  }
+  // Costs that do not fit into this piece of work are taken out of the next ones.
+  int64_t work_after_costs(int64_t work, int64_t costs, uint64_t& clamped) {
+    carry_ += costs;
+    const int64_t left = work - carry_;
+    carry_ = left < 0 ? -left : 0;
+    if (left < 0) ++clamped;
+    return left < 0 ? 0 : left;
+  }
+
+ private:
+  std::vector<Op>& ops_;
+  int64_t carry_ = 0;
+};
+
 bool is_stopper(std::string_view comm, int prio) {
   return prio == 0 && (comm.starts_with("migration/") || comm.starts_with("stopper/"));
 }
@@ -104,6 +132,7 @@ Result<Replay> ReplayBuilder::finish(const ImportSummary& import) {
   if (!chunk_.empty()) recorded_.consume(chunk_);
   chunk_.clear();
 
+  insert_rendezvous();
   auto programs = std::make_shared<Programs>();
   Workload& w = out.workload;
   for (TaskTrack& t : tracks_) {
@@ -113,7 +142,10 @@ Result<Replay> ReplayBuilder::finish(const ImportSummary& import) {
     const bool sync = options_.sync_hint == SyncHint::always ||
                       (options_.sync_hint == SyncHint::inferred &&
                        2 * t.promises_kept >= t.wakes);
-    int64_t carry = 0;  // costs that did not fit into the work so far
+    PieceWriter out_ops(ops);
+    size_t inserted = 0;
+    std::stable_sort(t.insertions.begin(), t.insertions.end(),
+                     [](const Insertion& a, const Insertion& b) { return a.op_index < b.op_index; });
     const Affinity affinity = t.comm.valid() ? infer_affinity(t) : Affinity{};
     if (!affinity.cpus.empty() && percpu_thread_cpu(names_.text(t.comm)) < 0) {
       ++counts_.inferred_pinned;
@@ -121,28 +153,27 @@ Result<Replay> ReplayBuilder::finish(const ImportSummary& import) {
     for (size_t i = 0; i < t.ops.size(); ++i) {
       const RawOp& raw = t.ops[i];
       if (i == affinity.from_op && i != 0 && !affinity.cpus.empty()) {
-        ops.push_back(op::bare(op::set_affinity(static_cast<uint32_t>(w.cpu_lists.size()))));
+        out_ops.add(op::bare(op::set_affinity(static_cast<uint32_t>(w.cpu_lists.size()))));
         w.cpu_lists.push_back(affinity.cpus);
       }
       if (raw.dropped) continue;
       if (raw.op.kind != OpKind::run) {
-        ops.push_back(raw.op);
-        if (raw.op.kind == OpKind::wake) ops.back().sync = sync;
+        Op o = raw.op;
+        if (o.kind == OpKind::wake) o.sync = sync;
+        out_ops.add(o);
         continue;
       }
-      carry += raw.debt_ns * options_.cost_correction_pct / 100;
-      int64_t work = raw.op.amount - carry;
-      carry = work < 0 ? -work : 0;
-      if (work < 0) {
-        work = 0;
-        ++counts_.clamped;
+      int64_t left = out_ops.work_after_costs(
+          raw.op.amount, raw.debt_ns * options_.cost_correction_pct / 100, counts_.clamped);
+      for (; inserted < t.insertions.size() && t.insertions[inserted].op_index == i; ++inserted) {
+        const Insertion& in = t.insertions[inserted];
+        const int64_t at = in.offset_ns >= 0 ? in.offset_ns : left + in.offset_ns + 1;
+        const int64_t first = std::clamp<int64_t>(at, 0, left);
+        out_ops.run(first);
+        left -= first;
+        out_ops.add(in.op);
       }
-      if (work == 0) continue;
-      if (!ops.empty() && ops.back().kind == OpKind::run) {
-        ops.back().amount += work;
-      } else {
-        ops.push_back(op::run(Duration::nanos(work)));
-      }
+      out_ops.run(left);
     }
     if (t.where != Where::gone) {
       ops.push_back(op::bare(op::block()));  // beyond the recording nothing is known

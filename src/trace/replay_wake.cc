@@ -130,9 +130,7 @@ void ReplayBuilder::task_wakes(const Event& e, uint32_t waker, uint32_t wakee, b
                             .is_set = true};
   w.ops.push_back(wake);
   w.run_op();
-  w.has_last_wake = true;
-  ++w.wakes;
-  w.work_since_wake_ns = 0;
+  note_wake(w, wakee, pending.op);
   switch (t.where) {
     case Where::unknown:
       first_seen(t, Where::blocked, TaskStart::blocked, start_ns_);
@@ -145,6 +143,7 @@ void ReplayBuilder::task_wakes(const Event& e, uint32_t waker, uint32_t wakee, b
         t.early = {};
       }
       t.woken = pending;
+      note_woken(t, waker);
       ++(softirq ? counts_.softirq_edges : counts_.task_edges);
       end_block(t, e.time_ns);
       break;
@@ -207,6 +206,7 @@ void ReplayBuilder::interrupt_wakes(const Event& e, const CpuTrack& c, uint32_t 
     ++counts_.arrivals;
   }
   t.woken = {};
+  note_woken(t, kUnknown);
   end_block(t, e.time_ns);
 }
 

@@ -31,6 +31,14 @@ struct RawOp {
   bool dropped = false;
 };
 
+// An op that was not recorded but must have been there (trace/replay_rendezvous.cc): inside run op
+// `op_index`, after `offset_ns` of its work, or that long before its end if negative.
+struct Insertion {
+  size_t op_index = 0;
+  int64_t offset_ns = 0;
+  Op op{};
+};
+
 // A wakeup that was seen and whose path (here, there, with an interrupt) is known only when the wakee
 // runs.
 struct PendingWake {
@@ -82,7 +90,13 @@ struct TaskTrack {
   // to be off its CPU soon.
   uint32_t wakes = 0, promises_kept = 0;
   int64_t work_since_wake_ns = 0;
-  bool has_last_wake = false;
+  bool has_last_wake = false;   // the fields below are about the last of them
+  size_t last_wake_op = 0;
+  uint32_t last_wakee = ~uint32_t{0};
+  bool preempted_by_wakee = false;
+  uint32_t awaits_answer = ~uint32_t{0};  // it blocked right after waking this task
+  size_t open_rendezvous = ~size_t{0};    // it runs as a wakee that preempted its waker
+  std::vector<Insertion> insertions;
 
   // The run op at the end of `ops`, made if need be.
   RawOp& run_op() {

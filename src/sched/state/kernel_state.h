@@ -35,8 +35,14 @@ struct KernelState {
     const Rq& rq = rqs[c];
     return rq.nr_idle_policy != 0 && rq.nr_running == rq.nr_idle_policy;
   }
+  // Idle, and if it is a virtual CPU, not given away by the host.
+  [[nodiscard]] bool available_idle(CpuId c, SimTime now) const {
+    return rqs[c].is_idle() && !machine.vcpu_preempted(c, now);
+  }
   // The wakeup search may use it.
-  [[nodiscard]] bool usable(CpuId c) const { return rqs[c].is_idle() || only_idle_policy(c); }
+  [[nodiscard]] bool usable(CpuId c, SimTime now) const {
+    return available_idle(c, now) || only_idle_policy(c);
+  }
   [[nodiscard]] uint64_t cpu_load(CpuId c) const { return rqs[c].cfs.avg.load_avg; }
 };
 
