@@ -3,11 +3,13 @@ function(runqlab_warnings target)
   target_compile_options(${target} PRIVATE -Wall -Wextra -Wconversion -Wshadow -Wnon-virtual-dtor
                          -Wno-missing-field-initializers)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    # False positives of g++ 12 with -O2 on std::vector and coroutine frames.
+    # False positives of g++ 12 on std::vector and coroutine frames.
     target_compile_options(${target} PRIVATE -Wno-array-bounds -Wno-stringop-overflow
-                           -Wno-maybe-uninitialized -Wno-restrict -Wno-dangling-pointer)
+                           -Wno-maybe-uninitialized -Wno-restrict -Wno-dangling-pointer
+                           -Wno-mismatched-new-delete)
   else()
-    target_compile_options(${target} PRIVATE -Wno-sign-conversion)  # g++ does not count it in
+    # g++ does not count the first in; libstdc++ 12 uses what it deprecates in stable_sort.
+    target_compile_options(${target} PRIVATE -Wno-sign-conversion -Wno-deprecated-declarations)
   endif()
   if(RUNQLAB_WERROR)
     target_compile_options(${target} PRIVATE -Werror)

@@ -27,6 +27,7 @@ void for_each_parallel(size_t n, unsigned threads, const std::function<void(size
   };
   std::vector<std::jthread> pool;
   const size_t extra = std::min<size_t>(threads > 0 ? threads - 1 : 0, n > 0 ? n - 1 : 0);
+  pool.reserve(extra);
   for (size_t i = 0; i < extra; ++i) pool.emplace_back(work);
   work();
 }

@@ -50,7 +50,8 @@ void DecisionSink::consume(std::span<const Record> records) {
         }
         break;
       }
-      default: break;
+      default:
+        break;
     }
   }
 }

@@ -17,11 +17,11 @@ struct Decision {
   uint32_t ordinal = 0;  // among the task's wakeups, from 0
   CpuId waker_cpu{};
   CpuId prev{};
-  CpuId chosen{};        // none: it was still queued, no CPU was selected
-  uint8_t rule = 0;      // sched::PlacementRule
-  uint8_t affine = 0;    // sched::AffineRule
-  uint8_t flags = 0;     // wake_flags
-  uint8_t context = 0;   // WakeContext
+  CpuId chosen{};       // none: it was still queued, no CPU was selected
+  uint8_t rule = 0;     // sched::PlacementRule
+  uint8_t affine = 0;   // sched::AffineRule
+  uint8_t flags = 0;    // wake_flags
+  uint8_t context = 0;  // WakeContext
   uint16_t probes = 0;
   int32_t left = 0, right = 0;  // compared by the weight rule
   int64_t latency_ns = -1;      // until it ran; -1: it did not

@@ -1,5 +1,6 @@
-// analysis/latency_sample.h — a distribution of latencies: exact while it is small, then a log-linear
-// histogram (64 steps an octave, so within 1.6 %). Memory is bounded whatever the run's length.
+// analysis/latency_sample.h — a distribution of latencies: exact while it is small, then a
+// log-linear histogram (64 steps an octave, so within 1.6 %). Memory is bounded whatever the run's
+// length.
 #pragma once
 
 #include <algorithm>
@@ -39,8 +40,8 @@ class LatencySample {
   [[nodiscard]] uint64_t count() const { return count_; }
   [[nodiscard]] Duration max() const { return Duration::nanos(max_); }
 
-  // The value at rank floor(count * permille / 1000), as perf and the recordings' own figures count;
-  // 0 when there is none. A histogram answers with its bucket's lower edge.
+  // The value at rank floor(count * permille / 1000), as perf and the recordings' own figures
+  // count; 0 when there is none. A histogram answers with its bucket's lower edge.
   [[nodiscard]] Duration permille(uint64_t p) const {
     if (count_ == 0) return {};
     const uint64_t rank = std::min(count_ - 1, count_ * p / 1000);
@@ -65,8 +66,7 @@ class LatencySample {
     const auto v = static_cast<uint64_t>(ns);
     if (v < (uint64_t{1} << kSubBits)) return v;
     const int shift = static_cast<int>(std::bit_width(v)) - 1 - kSubBits;
-    return (static_cast<size_t>(shift + 1) << kSubBits) + (v >> shift) -
-           (size_t{1} << kSubBits);
+    return (static_cast<size_t>(shift + 1) << kSubBits) + (v >> shift) - (size_t{1} << kSubBits);
   }
   static int64_t lower_edge(size_t i) {
     if (i < (size_t{1} << kSubBits)) return static_cast<int64_t>(i);

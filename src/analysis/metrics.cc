@@ -42,7 +42,9 @@ void MetricsSink::on_switch(const Record& r) {
 void MetricsSink::consume(std::span<const Record> records) {
   for (const Record& r : records) {
     switch (r.kind) {
-      case RecordKind::sched_switch: on_switch(r); break;
+      case RecordKind::sched_switch:
+        on_switch(r);
+        break;
       case RecordKind::waking:
       case RecordKind::fork: {
         const TaskId wakee = r.kind == RecordKind::fork ? TaskId(r.a) : r.task_id();
@@ -52,7 +54,8 @@ void MetricsSink::consume(std::span<const Record> records) {
         s.waits = true;
         break;
       }
-      default: break;
+      default:
+        break;
     }
   }
 }

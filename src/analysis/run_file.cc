@@ -25,10 +25,8 @@ Json machine_json(const machine::MachineSpec& m) {
   for (const machine::CostInfo& c : machine::cost_table()) {
     costs[std::string(c.name)] = (m.costs.*c.field).ns();
   }
-  return {{"name", m.name},
-          {"definition", m.definition},
-          {"from_file", m.from_file},
-          {"costs", costs}};
+  return {
+      {"name", m.name}, {"definition", m.definition}, {"from_file", m.from_file}, {"costs", costs}};
 }
 
 std::string hex(uint64_t v) {
@@ -87,16 +85,14 @@ Status write_run_file(const std::string& path, const RunFile& run) {
   }
   std::string programs;
   if (run.replay) programs = compress(trace::to_blob(*run.replay));
-  const Json head = {{"format", kFormat},
-                     {"version", run.version},
-                     {"machine", machine_json(run.machine)},
-                     {"workload", run.workload},
-                     {"arms", arms},
-                     {"programs_bytes", programs.size()}};
+  const Json head = {
+      {"format", kFormat},        {"version", run.version}, {"machine", machine_json(run.machine)},
+      {"workload", run.workload}, {"arms", arms},           {"programs_bytes", programs.size()}};
   std::ofstream out(path, std::ios::binary);
   out << head.dump() << '\n' << programs;
   out.flush();
-  if (!out) return Error{.message = std::strerror(errno), .file = path, .hint = "choose another -o"};
+  if (!out)
+    return Error{.message = std::strerror(errno), .file = path, .hint = "choose another -o"};
   return Ok{};
 }
 

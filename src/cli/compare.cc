@@ -74,8 +74,8 @@ int compare(const Options& o) {
   for (Arm& arm : arms) arm.runs.resize(o.runs);
   analysis::for_each_parallel(arms.size() * o.runs, jobs_of(o.common), [&](size_t i) {
     Arm& arm = arms[i / o.runs];
-    arm.runs[i % o.runs] = analysis::run_arm(
-        {*machine, arm.kernel, o.common.seed + i % o.runs, {}}, *workload, false);
+    arm.runs[i % o.runs] =
+        analysis::run_arm({*machine, arm.kernel, o.common.seed + i % o.runs, {}}, *workload, false);
   });
   report::ComparisonColumns layout;
   std::vector<const report::TaskColumn*> columns;
@@ -113,8 +113,8 @@ int compare(const Options& o) {
     fmt::print("runqlab {} compare {}\n  machine     {}: {}\n", RUNQLAB_VERSION, o.workload,
                machine->name, machine->description);
     for (const Arm& arm : arms) {
-      fmt::print("  {:<10}  {}; scenario {}, state_hash {} (first of {} seeds from {})\n", arm.title,
-                 kernel_words(arm.kernel), report::hex(scenario(arm)),
+      fmt::print("  {:<10}  {}; scenario {}, state_hash {} (first of {} seeds from {})\n",
+                 arm.title, kernel_words(arm.kernel), report::hex(scenario(arm)),
                  report::hex(arm.runs[0].result.state_hash), o.runs, o.common.seed);
     }
     fmt::print("\n{}", report::comparison_table(rows, layout));

@@ -24,9 +24,11 @@ void list_machines() {
 }
 
 void list_kernels() {
-  for (const sched::KernelInfo& k : sched::kernel_table()) fmt::print("{:<10} {}\n", k.name, k.what);
-  fmt::print("Releases between these take the changes dated by release (list features); others "
-             "take the nearest and say so.\n");
+  for (const sched::KernelInfo& k : sched::kernel_table())
+    fmt::print("{:<10} {}\n", k.name, k.what);
+  fmt::print(
+      "Releases between these take the changes dated by release (list features); others "
+      "take the nearest and say so.\n");
 }
 
 void list_features() {

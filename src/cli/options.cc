@@ -76,9 +76,10 @@ bool FailIf::holds(int64_t a, int64_t b) const {
 }
 
 Result<FailIf> parse_fail_if(const std::string& text) {
-  const Error wrong{.message = "--fail-if takes METRIC>±N% or METRIC<±N%",
-                    .token = text,
-                    .hint = "for example 'p99>+5%' (cpu, switches, migrations, p50, p99, max, finish)"};
+  const Error wrong{
+      .message = "--fail-if takes METRIC>±N% or METRIC<±N%",
+      .token = text,
+      .hint = "for example 'p99>+5%' (cpu, switches, migrations, p50, p99, max, finish)"};
   const size_t at = text.find_first_of("<>");
   if (at == std::string::npos || !text.ends_with('%')) return wrong;
   FailIf f;
@@ -96,7 +97,6 @@ Result<FailIf> parse_fail_if(const std::string& text) {
   f.permille = static_cast<int64_t>(*whole * 10 + *tenth) * (minus ? -1 : 1);
   return f;
 }
-
 
 Result<std::vector<FailIf>> parse_fail_ifs(const std::vector<std::string>& texts) {
   std::vector<FailIf> out;

@@ -56,7 +56,8 @@ unsigned jobs_of(const CommonOptions& options);
 // "kernel 6.18 … rules": what a kernel's name stands for here, for the head of an output.
 std::string kernel_words(const sched::KernelConfig& kernel);
 
-// Warnings of an import in words, one line per kind with the first place; empty when there are none.
+// Warnings of an import in words, one line per kind with the first place; empty when there are
+// none.
 std::string warnings(const Diagnostics& diagnostics);
 
 // "p99>+5%": fails when B's metric of the whole run differs from A's by more than that.
@@ -72,6 +73,5 @@ Result<std::vector<FailIf>> parse_fail_ifs(const std::vector<std::string>& texts
 // kFailed, with a line on stderr, when a condition holds for the whole run; else kOk.
 int check_conditions(const std::vector<FailIf>& conditions, const report::Row& whole_run,
                      const report::ComparisonColumns& columns);
-
 
 }  // namespace runqlab::cli

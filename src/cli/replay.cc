@@ -64,10 +64,10 @@ Result<trace::ReplayOptions> replay_options(const Options& o) {
     r.from_ns = *start;
     r.to_ns = *stop;
   }
-  r.irq_wakeups = choose<trace::IrqWakeups>(o.irq_wakeups,
-                                            {{"inferred", trace::IrqWakeups::inferred},
-                                             {"relative", trace::IrqWakeups::relative},
-                                             {"absolute", trace::IrqWakeups::absolute}});
+  r.irq_wakeups =
+      choose<trace::IrqWakeups>(o.irq_wakeups, {{"inferred", trace::IrqWakeups::inferred},
+                                                {"relative", trace::IrqWakeups::relative},
+                                                {"absolute", trace::IrqWakeups::absolute}});
   r.sync_hint = choose<trace::SyncHint>(o.sync_hint, {{"inferred", trace::SyncHint::inferred},
                                                       {"always", trace::SyncHint::always},
                                                       {"never", trace::SyncHint::never}});
@@ -90,8 +90,7 @@ Result<std::string> machine_name(const Options& o, const trace::ReplayOptions& w
   StringPool names;
   Diagnostics ignored;
   const trace::ImportOptions import{.from_ns = window.from_ns, .to_ns = window.to_ns};
-  auto summary =
-      trace::import_file(o.trace, import, names, ignored, [](const trace::Event&) {});
+  auto summary = trace::import_file(o.trace, import, names, ignored, [](const trace::Event&) {});
   if (!summary) return summary.error();
   note = fmt::format("  assumed     no --machine: {} CPUs, one cache, no SMT, assumed costs\n",
                      summary->nr_cpus);
@@ -278,11 +277,10 @@ std::string ReplayRun::next_commands() const {
   const std::string machine = o_.common.machine.empty() ? "" : " --machine " + o_.common.machine;
   const std::string kernel = o_.common.kernel.empty() ? "" : " --kernel " + o_.common.kernel;
   const std::string explain =
-      changed_.empty()
-          ? " --task COMM-PID --wakeup 0"
-          : fmt::format(" --task {} --wakeup {}",
-                        report::task_name(replay_.workload, changed_[0].a->task),
-                        changed_[0].a->ordinal);
+      changed_.empty() ? " --task COMM-PID --wakeup 0"
+                       : fmt::format(" --task {} --wakeup {}",
+                                     report::task_name(replay_.workload, changed_[0].a->task),
+                                     changed_[0].a->ordinal);
   return fmt::format(
       "Try next{}:\n"
       "  runqlab explain {}{}\n"
@@ -303,8 +301,7 @@ void ReplayRun::print_text() const {
   }
   fmt::print("\n{}\n", report::comparison_table(rows_, layout_));
   if (!layout_.b.empty()) {
-    fmt::print("{}\n",
-               report::changed_list(replay_.workload, changed_, total_changed_, run_name_));
+    fmt::print("{}\n", report::changed_list(replay_.workload, changed_, total_changed_, run_name_));
   }
   fmt::print("{}", next_commands());
   if (!layout_.b.empty()) fmt::print("\n{}\n", report::sentence(rows_, layout_));
@@ -312,12 +309,10 @@ void ReplayRun::print_text() const {
 
 void ReplayRun::print_json() const {
   const trace::ReplayCounts& c = replay_.counts;
-  report::Json j = {{"runqlab", RUNQLAB_VERSION},
-                    {"command", "replay"},
-                    {"trace", o_.trace},
-                    {"machine", machine_.name},
-                    {"seed", o_.common.seed},
-                    {"state_hash", report::hex(arms_[a_].run.result.state_hash)}};
+  report::Json j = {
+      {"runqlab", RUNQLAB_VERSION}, {"command", "replay"},
+      {"trace", o_.trace},          {"machine", machine_.name},
+      {"seed", o_.common.seed},     {"state_hash", report::hex(arms_[a_].run.result.state_hash)}};
   j["recording"] = {{"format", to_string(replay_.import.format)},
                     {"events", replay_.import.events},
                     {"cpus", replay_.nr_cpus},
@@ -384,9 +379,9 @@ int ReplayRun::execute() {
 
 void add_replay(CLI::App& app, int& exit_code) {
   auto o = std::make_shared<Options>();
-  CLI::App* cmd = app.add_subcommand("replay", "what-if on a recording; prints the self-check first");
-  cmd->add_option("trace", o->trace,
-                  "perf script or ftrace/trace-cmd text, plain or .gz .xz .zst")
+  CLI::App* cmd =
+      app.add_subcommand("replay", "what-if on a recording; prints the self-check first");
+  cmd->add_option("trace", o->trace, "perf script or ftrace/trace-cmd text, plain or .gz .xz .zst")
       ->required();
   add_common(*cmd, o->common);
   add_arms(*cmd, o->arms, false);

@@ -55,14 +55,16 @@ int run(const Options& o) {
   const auto rows = report::make_rows(*workload, {&arm.tasks}, row_options);
 
   if (!o.common.output.empty()) {
-    analysis::RunFile file{
-        .version = RUNQLAB_VERSION, .machine = *machine, .workload = o.workload};
+    analysis::RunFile file{.version = RUNQLAB_VERSION, .machine = *machine, .workload = o.workload};
     file.arms.push_back({kernel->arm(), o.common.seed, arm.result.state_hash});
     if (Status s = analysis::write_run_file(o.common.output, file); !s) return fail(s.error());
   }
   if (o.common.json) {
-    report::Json j = {{"runqlab", RUNQLAB_VERSION}, {"command", "run"}, {"workload", o.workload},
-                      {"machine", machine->name},   {"seed", o.common.seed}};
+    report::Json j = {{"runqlab", RUNQLAB_VERSION},
+                      {"command", "run"},
+                      {"workload", o.workload},
+                      {"machine", machine->name},
+                      {"seed", o.common.seed}};
     j.update(report::run_json(arm.result, scenario, *kernel));
     if (workload->operations != 0) j["operations"] = workload->operations;
     j["rows"] = report::rows_json(rows, {.titles = {"run"}});
@@ -79,8 +81,9 @@ int run(const Options& o) {
   if (workload->operations != 0) {
     const double us = static_cast<double>(arm.result.finished.ns()) / 1e3;
     const auto ops = static_cast<double>(workload->operations);
-    fmt::print("\n     Total time: {:.3f} [sec]\n\n     {:>10.6f} usecs/op\n     {:>10.0f} ops/sec\n",
-               us / 1e6, us / ops, ops * 1e6 / us);
+    fmt::print(
+        "\n     Total time: {:.3f} [sec]\n\n     {:>10.6f} usecs/op\n     {:>10.0f} ops/sec\n",
+        us / 1e6, us / ops, ops * 1e6 / us);
   }
   return arm.result.end == sim::RunEnd::livelock ? kFailed : kOk;
 }

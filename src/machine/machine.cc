@@ -107,8 +107,8 @@ void Machine::send_ipi(CpuId from, CpuId to, IpiKind kind, SimTime now) {
         .kind = RecordKind::ipi_send,
         .flags = static_cast<uint8_t>(kind),
         .a = to.value()});
-  const SlotId s = slot(
-      kind == IpiKind::reschedule ? CpuEvent::resched_ipi : CpuEvent::call_ipi, to);
+  const SlotId s =
+      slot(kind == IpiKind::reschedule ? CpuEvent::resched_ipi : CpuEvent::call_ipi, to);
   if (!queue_.armed(s)) queue_.arm(s, now + spec_.costs.ipi_latency_ns, Phase::ipi);
 }
 

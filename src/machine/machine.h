@@ -1,6 +1,6 @@
-// machine/machine.h — what the CPUs do over time: each executes the top of a small stack of contexts
-// (hard interrupt over softirq over task or idle); code that runs charges its cost, and the cost
-// becomes time of the context that runs it. Only this class arms CPU events.
+// machine/machine.h — what the CPUs do over time: each executes the top of a small stack of
+// contexts (hard interrupt over softirq over task or idle); code that runs charges its cost, and
+// the cost becomes time of the context that runs it. Only this class arms CPU events.
 #pragma once
 
 #include <array>
@@ -24,10 +24,10 @@ enum class Context : uint8_t {
 
 // Events that every CPU has a slot for.
 enum class CpuEvent : uint8_t {
-  work_done,   // the top of the stack used up its time
+  work_done,  // the top of the stack used up its time
   resched_ipi,
   call_ipi,
-  device,      // an interrupt from outside the machine
+  device,  // an interrupt from outside the machine
   tick,
 };
 constexpr size_t kCpuEvents = 5;
@@ -93,8 +93,8 @@ class Machine {
   void pop(CpuId c);
   // The base context starts a segment of `work` (idle: rests until something pokes it).
   void set_base(CpuId c, Context context, Duration work, bool user_mode);
-  // A switch: the base context changes and interrupts stay off for `cost` from `now`, on top of what
-  // was charged.
+  // A switch: the base context changes and interrupts stay off for `cost` from `now`, on top of
+  // what was charged.
   void switch_base(CpuId c, SimTime now, Context context, Duration work, bool user_mode,
                    Duration cost);
   // The top context used up its time (called once per work_done event).
@@ -182,7 +182,7 @@ class Machine {
     bool need_resched = false;
     bool need_resched_lazy = false;
     bool resting = true;
-    SimTime interrupts_on{};  // a switch holds interrupts off until then
+    SimTime interrupts_on{};      // a switch holds interrupts off until then
     std::vector<SimTime> timers;  // latest first
     SimTime rest_since{};         // meaningful while resting
     Duration charge{};

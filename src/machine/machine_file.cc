@@ -15,9 +15,8 @@ namespace {
 using Names = std::span<const std::string_view>;
 
 constexpr std::string_view kTables[] = {"machine", "costs"};
-constexpr std::string_view kMachineKeys[] = {"description",   "topology", "numbering",
-                                             "node_distance", "hz",       "idle",
-                                             "vcpu_gone_after_ns"};
+constexpr std::string_view kMachineKeys[] = {
+    "description", "topology", "numbering", "node_distance", "hz", "idle", "vcpu_gone_after_ns"};
 constexpr std::string_view kCostKeys[] = {"ns", "range", "source"};
 
 constexpr std::pair<std::string_view, CpuNumbering> kNumberings[] = {

@@ -32,8 +32,8 @@ std::optional<int64_t> model_error(const Row& row, const Metric& metric,
 std::string comparison_table(const std::vector<Row>& rows, const ComparisonColumns& c) {
   std::vector<std::string> head = {"task", "metric"};
   for (const std::string& t : c.titles) head.push_back(t);
-  for (const int b : c.b) head.push_back(c.titles[static_cast<size_t>(b)] + "-" +
-                                         c.titles[static_cast<size_t>(c.a)]);
+  for (const int b : c.b)
+    head.push_back(c.titles[static_cast<size_t>(b)] + "-" + c.titles[static_cast<size_t>(c.a)]);
   if (c.recorded >= 0) head.push_back("model error");
   TextTable table(std::move(head));
   for (const Row& row : rows) {
@@ -77,8 +77,8 @@ std::string sentence(const std::vector<Row>& rows, const ComparisonColumns& c) {
       if (from == 0 || from == to || (error && std::llabs(to - from) <= *error)) continue;
       // A change counts beyond what the model may be wrong by; the longest latency is one event.
       if (m.key == "max") continue;
-      const double beyond = std::fabs(static_cast<double>(to - from)) -
-                            static_cast<double>(error.value_or(0));
+      const double beyond =
+          std::fabs(static_cast<double>(to - from)) - static_cast<double>(error.value_or(0));
       const double change = beyond / static_cast<double>(from) * (total ? 0.5 : 1.0);
       if (!best || change > best->change) best = Best{&row, &m, change, error};
     }

@@ -1,5 +1,5 @@
-// report/comparison.h — the A/B table: a block of metric lines for every row, with the change from A to
-// B and, for a replay, the model's own error beside it.
+// report/comparison.h — the A/B table: a block of metric lines for every row, with the change from
+// A to B and, for a replay, the model's own error beside it.
 #pragma once
 
 #include <optional>
@@ -12,11 +12,11 @@
 namespace runqlab::report {
 
 struct ComparisonColumns {
-  std::vector<std::string> titles;      // of the row's columns, in order
-  int recorded = -1;                    // index of the recording's column
-  int self_check = -1;                  // of the re-run of the recorded kernel: gives the model error
-  int a = 0;                            // of arm A
-  std::vector<int> b{};                 // of the arms compared with A
+  std::vector<std::string> titles;  // of the row's columns, in order
+  int recorded = -1;                // index of the recording's column
+  int self_check = -1;              // of the re-run of the recorded kernel: gives the model error
+  int a = 0;                        // of arm A
+  std::vector<int> b{};             // of the arms compared with A
 };
 
 // The table as text, with a heading line.
@@ -26,8 +26,8 @@ std::string comparison_table(const std::vector<Row>& rows, const ComparisonColum
 std::optional<int64_t> model_error(const Row& row, const Metric& metric,
                                    const ComparisonColumns& columns);
 
-// The one sentence a person would say about A and B, from the largest change above the model's error
-// in a row that matters (at least 5 % of the CPU time).
+// The one sentence a person would say about A and B, from the largest change above the model's
+// error in a row that matters (at least 5 % of the CPU time).
 std::string sentence(const std::vector<Row>& rows, const ComparisonColumns& columns);
 
 }  // namespace runqlab::report

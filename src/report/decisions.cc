@@ -30,15 +30,15 @@ std::string rule_words(const analysis::Decision& d) {
 std::string task_name(const Workload& w, TaskId task) {
   if (!task.valid()) return "an interrupt";
   const TaskSpec& t = w.tasks[task];
-  return fmt::format("{}-{}", t.name,
-                     t.pid != 0 ? t.pid : static_cast<int32_t>(task.value()) + 1);
+  return fmt::format("{}-{}", t.name, t.pid != 0 ? t.pid : static_cast<int32_t>(task.value()) + 1);
 }
 
 std::string decision_line(const Workload& w, const analysis::Decision& d) {
-  return fmt::format("{:.6f} s  {} wakes {} (its {}. wakeup) on CPU {}, previous CPU {}{}: {}; ran after {}",
-                     static_cast<double>(d.time.ns()) / 1e9, task_name(w, d.waker),
-                     task_name(w, d.task), d.ordinal + 1, d.waker_cpu.value(), d.prev.value(),
-                     (d.flags & wake_flags::kSync) != 0 ? ", sync" : "", rule_words(d), latency(d));
+  return fmt::format(
+      "{:.6f} s  {} wakes {} (its {}. wakeup) on CPU {}, previous CPU {}{}: {}; ran after {}",
+      static_cast<double>(d.time.ns()) / 1e9, task_name(w, d.waker), task_name(w, d.task),
+      d.ordinal + 1, d.waker_cpu.value(), d.prev.value(),
+      (d.flags & wake_flags::kSync) != 0 ? ", sync" : "", rule_words(d), latency(d));
 }
 
 std::string changed_list(const Workload& w, const std::vector<analysis::ChangedPlacement>& changed,

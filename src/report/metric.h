@@ -15,7 +15,7 @@ struct Metric {
   std::string_view label;  // in a table: "wakeup p99 µs"
   std::string_view words;  // in a sentence: "p99 wakeup latency"
   std::string_view unit;
-  int64_t scale;           // value / scale is what is printed
+  int64_t scale;  // value / scale is what is printed
   int decimals;
   int64_t (*value)(const analysis::TaskMetrics&);  // ns, or a count
 };

@@ -52,9 +52,8 @@ std::vector<Row> make_rows(const Workload& w, const std::vector<const TaskColumn
     }
     rows.push_back(std::move(row));
   }
-  std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
-    return a.columns[0].cpu > b.columns[0].cpu;
-  });
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const Row& a, const Row& b) { return a.columns[0].cpu > b.columns[0].cpu; });
   Row total = sum("TOTAL", rows, 0);
   if (rows.size() > options.most) {
     Row rest = sum(std::to_string(rows.size() - options.most) + " others", rows, options.most);

@@ -1,4 +1,5 @@
-// report/rows.h — tasks grouped for people: by comm as `perf sched latency` merges them, or one by one.
+// report/rows.h — tasks grouped for people: by comm as `perf sched latency` merges them, or one by
+// one.
 #pragma once
 
 #include <string>

@@ -34,8 +34,9 @@ std::string self_check_text(const SelfCheck& s) {
   if (s.tasks == 0) {
     out += "  CPU time per task   no task ran for 1 ms\n";
   } else {
-    out += fmt::format("  CPU time per task   {} of {} tasks above 1 ms within 3 %, worst {:+.1f}% ({})\n",
-                       s.tasks - s.beyond, s.tasks, s.worst_pct, s.worst_task);
+    out += fmt::format(
+        "  CPU time per task   {} of {} tasks above 1 ms within 3 %, worst {:+.1f}% ({})\n",
+        s.tasks - s.beyond, s.tasks, s.worst_pct, s.worst_task);
   }
   for (const Metric& m : metrics()) {
     if (m.key == "cpu" || m.key == "max" || m.key == "finish") continue;

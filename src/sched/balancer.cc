@@ -5,8 +5,8 @@
 
 namespace runqlab::sched {
 
-// The first CPU of a fully idle core of the local group stands for it, else its first idle CPU, else
-// the group's balance CPU.
+// The first CPU of a fully idle core of the local group stands for it, else its first idle CPU,
+// else the group's balance CPU.
 bool Balancer::should_balance(const Attempt& a) const {
   const Rq& rq = s_.rqs[a.dst];
   if (a.idle == IdleType::newly_idle) return rq.nr_running == 0 && !rq.ttwu_pending;
@@ -75,7 +75,9 @@ uint32_t Balancer::move_tasks(Attempt& a, CpuId src_cpu) {
         a.imbalance -= util;
         break;
       }
-      case Mode::task: --a.imbalance; break;
+      case Mode::task:
+        --a.imbalance;
+        break;
     }
     fair_.dequeue(src, p, {.migrating = true}, a.now);
     p.cpu = a.dst;

@@ -20,9 +20,9 @@ struct BalancePass {
     TaskId task;
     CpuId from;
   };
-  std::vector<Moved> moved;   // attached to the destination, in order
-  uint32_t domains = 0;       // tried
-  uint32_t cpus = 0;          // looked at
+  std::vector<Moved> moved;  // attached to the destination, in order
+  uint32_t domains = 0;      // tried
+  uint32_t cpus = 0;         // looked at
 
   void clear() {
     moved.clear();
@@ -53,7 +53,7 @@ class Balancer {
     CpuId dst;
     IdleType idle;
     SimTime now;
-    CpuMask cpus;         // still considered
+    CpuMask cpus;  // still considered
     Mode mode = Mode::load;
     int64_t imbalance = 0;
     bool all_pinned = true, some_pinned = false;

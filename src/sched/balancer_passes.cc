@@ -28,15 +28,15 @@ void Balancer::decay_newidle_cost(CpuId cpu, SimTime now) {
   if (decayed) s_.rqs[cpu].max_idle_balance_cost = std::max(s_.tun.migration_cost_ns, sum);
 }
 
-// Jiffies between two balances of `d`: longer while the CPU is busy, and then one less than a multiple
-// of the idle interval, so that levels do not all fall on one tick.
+// Jiffies between two balances of `d`: longer while the CPU is busy, and then one less than a
+// multiple of the idle interval, so that levels do not all fall on one tick.
 int64_t Balancer::interval(const SchedDomain& d, bool busy) const {
   const int64_t hz = 1'000'000'000 / s_.machine.tick().ns();
   int64_t ms = d.balance_interval_ms;
   if (busy) ms *= d.busy_factor;
   const int64_t jiffies = (ms * hz + 999) / 1000 - (busy ? 1 : 0);
-  return std::clamp<int64_t>(
-      jiffies, 1, std::max<int64_t>(1, hz * static_cast<int64_t>(s_.rqs.size()) / 10));
+  return std::clamp<int64_t>(jiffies, 1,
+                             std::max<int64_t>(1, hz * static_cast<int64_t>(s_.rqs.size()) / 10));
 }
 
 const BalancePass& Balancer::periodic(CpuId cpu, IdleType idle, Here here) {

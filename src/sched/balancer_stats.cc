@@ -17,8 +17,10 @@ bool busier(const GroupStats& g, const GroupStats& best, bool have_best) {
   if (g.type != best.type) return g.type > best.type;
   switch (g.type) {
     case GroupType::overloaded:
-    case GroupType::fully_busy: return g.avg_load > best.avg_load;
-    case GroupType::imbalanced: return false;
+    case GroupType::fully_busy:
+      return g.avg_load > best.avg_load;
+    case GroupType::imbalanced:
+      return false;
     case GroupType::has_spare:
       if (g.idle_cpus != best.idle_cpus) return g.idle_cpus < best.idle_cpus;
       return g.nr_running > best.nr_running;
@@ -121,8 +123,7 @@ void Balancer::set_imbalance(Attempt& a, Busiest& b) const {
   if (local.type == GroupType::has_spare) {
     if (busiest.type > GroupType::fully_busy && !flags.share_llc) {
       a.mode = Mode::util;
-      a.imbalance =
-          static_cast<int64_t>(std::max(local.capacity, local.util) - local.util);
+      a.imbalance = static_cast<int64_t>(std::max(local.capacity, local.util) - local.util);
       if (a.idle != IdleType::not_idle && a.imbalance == 0) {
         a.mode = Mode::task;
         a.imbalance = 1;
@@ -136,8 +137,7 @@ void Balancer::set_imbalance(Attempt& a, Busiest& b) const {
           0, static_cast<int64_t>(local.idle_cpus) - static_cast<int64_t>(busiest.idle_cpus));
     }
     if (flags.numa) {
-      a.imbalance =
-          adjust_numa_imbalance(a.imbalance, local.nr_running + 1, a.domain.imb_numa_nr);
+      a.imbalance = adjust_numa_imbalance(a.imbalance, local.nr_running + 1, a.domain.imb_numa_nr);
     }
     a.imbalance >>= 1;
     return;
@@ -153,10 +153,9 @@ void Balancer::set_imbalance(Attempt& a, Busiest& b) const {
     }
   }
   a.mode = Mode::load;
-  a.imbalance = static_cast<int64_t>(
-      std::min(sub(busy.avg_load, domain_avg) * busy.capacity,
-               sub(domain_avg, local.avg_load) * local.capacity) /
-      1024);
+  a.imbalance = static_cast<int64_t>(std::min(sub(busy.avg_load, domain_avg) * busy.capacity,
+                                              sub(domain_avg, local.avg_load) * local.capacity) /
+                                     1024);
 }
 
 CpuId Balancer::find_busiest_queue(const Attempt& a, const SchedGroup& group) const {

@@ -59,9 +59,14 @@ SchedDomain domain_of(const Candidate& k) {
       d.imbalance_pct = 110;
       d.cache_nice_tries = 0;
       break;
-    case DomainLevel::cluster: f.cluster = f.share_llc = true; break;
-    case DomainLevel::mc: f.share_llc = true; break;
-    case DomainLevel::package: break;
+    case DomainLevel::cluster:
+      f.cluster = f.share_llc = true;
+      break;
+    case DomainLevel::mc:
+      f.share_llc = true;
+      break;
+    case DomainLevel::package:
+      break;
     case DomainLevel::numa:
       f.numa = f.serialize = true;
       d.cache_nice_tries = 2;
@@ -74,8 +79,8 @@ SchedDomain domain_of(const Candidate& k) {
   return d;
 }
 
-// A level that spans no more than its child is dropped. What it says about caches goes to the child:
-// the child is then the largest that shares them.
+// A level that spans no more than its child is dropped. What it says about caches goes to the
+// child: the child is then the largest that shares them.
 std::vector<SchedDomain> ladder(const Topology& t, CpuId c) {
   std::vector<SchedDomain> v;
   for (const Candidate& k : candidates(t, c)) {
@@ -172,8 +177,7 @@ void set_imb_numa_nr(Domains& all, CpuId c) {
       imb = std::max<uint32_t>(1, node / llc_weight == 1 ? node >> 3 : llcs);
     }
     if (d.flags.numa && first_numa_weight == 0) first_numa_weight = d.weight;
-    d.imb_numa_nr =
-        d.flags.numa ? imb * std::max<uint32_t>(1, d.weight / first_numa_weight) : imb;
+    d.imb_numa_nr = d.flags.numa ? imb * std::max<uint32_t>(1, d.weight / first_numa_weight) : imb;
   }
 }
 

@@ -89,8 +89,8 @@ void place(const FairParams& k, CfsRq& q, Entity& se, bool initial) {
   int64_t lag = 0;
   if (k.feat.place_lag && q.nr_queued != 0 && se.vlag != 0) {
     // Inserting pulls V towards the new entity; the inflated lag is what is left as `vlag` then.
-    const int64_t others = static_cast<int64_t>(q.timeline_weight) +
-                           (curr_queued(q) ? weight(*q.curr) : 0);
+    const int64_t others =
+        static_cast<int64_t>(q.timeline_weight) + (curr_queued(q) ? weight(*q.curr) : 0);
     lag = static_cast<int64_t>(static_cast<__int128>(se.vlag) * (others + weight(se)) /
                                std::max<int64_t>(others, 1));
   }

@@ -12,7 +12,7 @@ namespace runqlab::sched {
 // What the policy needs to know of the kernel and the machine; constant for a run.
 struct FairParams {
   const Features& feat;
-  int64_t base_slice_ns;           // scaled
+  int64_t base_slice_ns;  // scaled
   int64_t base_slice_unscaled_ns;
   int64_t tick_ns;
 };

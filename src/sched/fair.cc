@@ -20,10 +20,9 @@ bool FairClass::update_curr(Rq& rq, SimTime now) {
   const bool renewed = eevdf::renew_deadline(k_, *se);
   eevdf::update_reference(k_, q);
   if (q.nr_queued <= 1) return false;
-  const bool resched =
-      renewed || (k_.feat.vprot && !eevdf::is_protected(k_, *se)) ||
-      (k_.feat.ineligible_resched && !eevdf::is_protected(k_, *se) &&
-       !eevdf::eligible(*se, eevdf::virtual_time(k_, q)));
+  const bool resched = renewed || (k_.feat.vprot && !eevdf::is_protected(k_, *se)) ||
+                       (k_.feat.ineligible_resched && !eevdf::is_protected(k_, *se) &&
+                        !eevdf::eligible(*se, eevdf::virtual_time(k_, q)));
   if (resched && q.next == se) q.next = nullptr;
   return resched;
 }
@@ -201,8 +200,7 @@ bool FairClass::wakeup_preempt(Rq& rq, Task& p, bool fork, bool need_resched, Si
     ignore_protection = shorter;
   } else if (shorter) {
     const int64_t v = eevdf::virtual_time(k_, q);
-    if (eevdf::eligible(pse, v) &&
-        (pse.deadline < se->deadline || !eevdf::eligible(*se, v))) {
+    if (eevdf::eligible(pse, v) && (pse.deadline < se->deadline || !eevdf::eligible(*se, v))) {
       eevdf::cancel_protection(*se);
     }
   }

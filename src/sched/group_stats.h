@@ -1,5 +1,5 @@
-// sched/group_stats.h — what the balancer and the fork path know of a scheduling group, and how they
-// classify it (FAIR.md E.3, E.5).
+// sched/group_stats.h — what the balancer and the fork path know of a scheduling group, and how
+// they classify it (FAIR.md E.3, E.5).
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct GroupStats {
   uint32_t h_nr = 0;        // fair tasks that are runnable
   uint32_t idle_cpus = 0;
   GroupType type = GroupType::has_spare;
-  uint64_t avg_load = 0;    // load * 1024 / capacity; of overloaded groups, and on demand
+  uint64_t avg_load = 0;  // load * 1024 / capacity; of overloaded groups, and on demand
 };
 
 GroupType classify(const GroupStats& g, uint32_t imbalance_pct, bool imbalanced);

@@ -12,13 +12,16 @@ namespace {
 
 SchedClass class_of(Policy policy) {
   switch (policy) {
-    case Policy::stop: return SchedClass::stop;
+    case Policy::stop:
+      return SchedClass::stop;
     case Policy::fifo:
     case Policy::rr:
-    case Policy::deadline: return SchedClass::rt;
+    case Policy::deadline:
+      return SchedClass::rt;
     case Policy::normal:
     case Policy::batch:
-    case Policy::idle: break;
+    case Policy::idle:
+      break;
   }
   return SchedClass::fair;
 }
@@ -34,7 +37,8 @@ void set_policy(Task& p, Policy policy, int nice, int rt_priority) {
   p.policy = policy;
   p.sched_class = class_of(policy);
   p.nice = static_cast<int8_t>(nice);
-  p.rt_priority = static_cast<uint8_t>(policy == Policy::deadline ? kDeadlinePriority : rt_priority);
+  p.rt_priority =
+      static_cast<uint8_t>(policy == Policy::deadline ? kDeadlinePriority : rt_priority);
 }
 
 // CPUs of the list that the machine has; all when there is none of them.
@@ -60,7 +64,7 @@ Kernel::Kernel(const KernelConfig& config, machine::Machine& machine, const Work
              .base_slice_unscaled_ns = config_.base_slice_unscaled.ns(),
              .tick_ns = machine.tick().ns()},
             s_.tasks, s_.overload),
-      rt_(s_.tasks, config_.tunables.rr_timeslice_ns),
+      rt_(config_.tunables.rr_timeslice_ns),
       placer_(s_),
       balancer_(s_, fair_, rng),
       nohz_idle_(CpuMask::all(machine.nr_cpus())) {
@@ -202,13 +206,16 @@ void Kernel::dequeue_leaving(Here here, Task& p, bool exits) {
     case SchedClass::fair:
       fair_.dequeue(rq, p, {.sleep = true, .special = exits}, here.now);
       break;
-    case SchedClass::rt: rt_.dequeue(rq, p); break;
+    case SchedClass::rt:
+      rt_.dequeue(rq, p);
+      break;
     case SchedClass::stop:
       rq.stop = TaskId::none();
       --rq.nr_running;
       p.on_rq = false;
       break;
-    case SchedClass::idle: break;
+    case SchedClass::idle:
+      break;
   }
   if (!exits) return;
   if (p.sched_class == SchedClass::fair) fair_.leave_sleeping(rq, p, here.now);
@@ -351,9 +358,9 @@ void Kernel::interrupt_exit(Here here) {
     return;
   }
   const bool user = machine_.in_user_mode(here.cpu);
-  const bool now = machine_.need_resched(here.cpu) &&
-                   (user || config_.tunables.preempt == Preempt::full ||
-                    config_.tunables.preempt == Preempt::lazy);
+  const bool now =
+      machine_.need_resched(here.cpu) && (user || config_.tunables.preempt == Preempt::full ||
+                                          config_.tunables.preempt == Preempt::lazy);
   if (now || (user && machine_.need_resched_lazy(here.cpu))) {
     schedule(here, TaskLeave::preempted, {machine_.base_left(here.cpu), user});
   }

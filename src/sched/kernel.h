@@ -128,7 +128,7 @@ class Kernel {
   RtClass rt_;
   Placer placer_;
   Balancer balancer_;
-  CpuMask nohz_idle_;            // CPUs whose tick is stopped
+  CpuMask nohz_idle_;              // CPUs whose tick is stopped
   int64_t nohz_next_balance_ = 0;  // jiffies
   size_t alive_ = 0;
 };

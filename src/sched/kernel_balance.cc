@@ -62,9 +62,9 @@ void Kernel::softirq_sched(Here here) {
     return;
   }
   fair_.update_blocked(rq, here.now);
-  finish_pass(here, here.cpu,
-              balancer_.periodic(here.cpu, rq.idle_balance ? IdleType::idle : IdleType::not_idle,
-                                 here));
+  finish_pass(
+      here, here.cpu,
+      balancer_.periodic(here.cpu, rq.idle_balance ? IdleType::idle : IdleType::not_idle, here));
 }
 
 // One idle CPU balances for all of them, itself last.

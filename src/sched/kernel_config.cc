@@ -35,7 +35,8 @@ constexpr KernelInfo kKernels[] = {
     {"6.12", "EEVDF with delayed dequeue; base slice 0.75 ms before scaling; voluntary preemption"},
     {"6.12.95", kBackports[0].what},
     {"6.15", "base slice 0.70 ms; lazy preemption available, default none"},
-    {"6.18", "slice protection as a virtual time (6.17), delayed sleepers ignored by the sync rule"},
+    {"6.18",
+     "slice protection as a virtual time (6.17), delayed sleepers ignored by the sync rule"},
     {"6.18.44", kBackports[1].what},
 };
 
@@ -87,12 +88,11 @@ Status set_value(KernelConfig& c, std::string_view name, std::string_view value)
   }
   const TunableInfo* t = find_tunable(name);
   if (t == nullptr) return unknown_word(name);
-  const auto v = t->time != nullptr
-                     ? [&]() -> std::optional<int64_t> {
-                         const auto d = parse_duration(value);
-                         return d ? std::optional(d->ns()) : std::nullopt;
-                       }()
-                     : parse_i64(value);
+  const auto v = t->time != nullptr ? [&]() -> std::optional<int64_t> {
+    const auto d = parse_duration(value);
+    return d ? std::optional(d->ns()) : std::nullopt;
+  }()
+      : parse_i64(value);
   if (!v || *v < t->low || *v > t->high) {
     return Error{.message = std::string(name) + " takes a number from " + std::to_string(t->low) +
                             " to " + std::to_string(t->high),
@@ -161,8 +161,10 @@ Result<KernelConfig> kernel_of(std::string_view name) {
       RQL_CHECK(for_each_word(known->changes, [&](auto w) { return apply_word(c, w); }).ok());
       if (known->version == Version{6, 12, 95}) c.base_slice_unscaled = 700_us;
     } else {
-      c.unknown.push_back(c.kernel + ": back-ports of this stable release are not known; the rules "
-                          "of " + release.to_string() + " are used");
+      c.unknown.push_back(c.kernel +
+                          ": back-ports of this stable release are not known; the rules "
+                          "of " +
+                          release.to_string() + " are used");
     }
   }
   return c;

@@ -18,7 +18,7 @@ struct KernelConfig {
   Version version{};   // whose rules are used
   Features features{};
   Tunables tunables{};
-  Duration base_slice_unscaled{};  // before scaling by the number of CPUs
+  Duration base_slice_unscaled{};     // before scaling by the number of CPUs
   std::vector<std::string> unknown;   // rules of this kernel that are not modelled, to be printed
   std::vector<std::string> switches;  // what the arm changed, in its words
 

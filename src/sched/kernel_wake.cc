@@ -38,8 +38,7 @@ void Kernel::wake(Here here, TaskId id, uint8_t flags, WakeContext context) {
   }
 }
 
-void Kernel::record_placement(Here here, const Task& p, const Placement& placement,
-                              uint8_t flags) {
+void Kernel::record_placement(Here here, const Task& p, const Placement& placement, uint8_t flags) {
   emit(here, RecordKind::placement, p.id, flags,
        static_cast<uint32_t>(placement.cpu.value()) << 16 | p.cpu.value(),
        static_cast<uint32_t>(placement.rule) | static_cast<uint32_t>(placement.affine) << 8 |
@@ -107,9 +106,7 @@ void Kernel::call_ipi(Here here) {
   call_function(here);
 }
 
-void Kernel::timer_interrupt(Here here, TaskId id) {
-  emit(here, RecordKind::timer_fire, id);
-}
+void Kernel::timer_interrupt(Here here, TaskId id) { emit(here, RecordKind::timer_fire, id); }
 
 void Kernel::call_function(Here here) {
   drain_wakelist(here);
@@ -126,11 +123,18 @@ void Kernel::call_function(Here here) {
 void Kernel::charge_remote(Here here, CpuId cpu) {
   const auto& costs = machine_.costs();
   switch (machine_.distance(here.cpu, cpu)) {
-    case machine::Distance::same_cpu: break;
+    case machine::Distance::same_cpu:
+      break;
     case machine::Distance::smt:
-    case machine::Distance::llc: machine_.charge(here.cpu, costs.rq_remote_llc_ns); break;
-    case machine::Distance::node: machine_.charge(here.cpu, costs.rq_remote_node_ns); break;
-    case machine::Distance::remote: machine_.charge(here.cpu, costs.rq_remote_far_ns); break;
+    case machine::Distance::llc:
+      machine_.charge(here.cpu, costs.rq_remote_llc_ns);
+      break;
+    case machine::Distance::node:
+      machine_.charge(here.cpu, costs.rq_remote_node_ns);
+      break;
+    case machine::Distance::remote:
+      machine_.charge(here.cpu, costs.rq_remote_far_ns);
+      break;
   }
 }
 
@@ -140,14 +144,17 @@ void Kernel::enqueue(Here here, Task& p, EnqueueFlags flags) {
     case SchedClass::fair:
       if (fair_.enqueue(rq, p, flags, here.now)) resched(here, rq.cpu, true);
       break;
-    case SchedClass::rt: rt_.enqueue(rq, p, false); break;
+    case SchedClass::rt:
+      rt_.enqueue(rq, p, false);
+      break;
     case SchedClass::stop:
       RQL_CHECK(!rq.stop.valid());
       rq.stop = p.id;
       ++rq.nr_running;
       p.on_rq = true;
       break;
-    case SchedClass::idle: break;
+    case SchedClass::idle:
+      break;
   }
 }
 

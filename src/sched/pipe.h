@@ -1,5 +1,5 @@
-// sched/pipe.h — a pipe's buffer and who waits for it (FAIR.md G.1). State only: the caller puts tasks
-// to sleep and wakes those that are named here.
+// sched/pipe.h — a pipe's buffer and who waits for it (FAIR.md G.1). State only: the caller puts
+// tasks to sleep and wakes those that are named here.
 #pragma once
 
 #include <cstdint>

@@ -10,22 +10,22 @@ namespace runqlab::sched {
 
 // The rule that named the CPU (FAIR.md D.4, D.6, D.7, D.9, F.2).
 enum class PlacementRule : uint8_t {
-  only_allowed,     // one CPU allowed: no choice
-  current_cpu,      // WF_CURRENT_CPU
-  target_idle,      // the affine target is idle
-  prev_idle,        // the previous CPU is idle and shares the cache
-  kthread_stack,    // a per-CPU kernel thread wakes its submitter on the same CPU
-  recent_used,      // recent_used_cpu is idle and shares the cache
-  smt_sibling,      // an idle sibling of the previous CPU
-  idle_core,        // the scan found an idle core
-  idle_cpu,         // the scan found an idle CPU
-  cluster_fallback, // idle CPU remembered because it lies in another cluster
-  none_idle,        // nothing idle found: the target
-  slow_path,        // fork or exec: idlest group, idlest CPU
-  slow_path_stay,   // fork or exec: nothing better than where it is
-  rt_stay,          // an RT task stays where it was
-  rt_lowest,        // an RT task goes to the CPU that runs the least urgent task
-  fallback,         // the answer was not allowed: another allowed CPU
+  only_allowed,      // one CPU allowed: no choice
+  current_cpu,       // WF_CURRENT_CPU
+  target_idle,       // the affine target is idle
+  prev_idle,         // the previous CPU is idle and shares the cache
+  kthread_stack,     // a per-CPU kernel thread wakes its submitter on the same CPU
+  recent_used,       // recent_used_cpu is idle and shares the cache
+  smt_sibling,       // an idle sibling of the previous CPU
+  idle_core,         // the scan found an idle core
+  idle_cpu,          // the scan found an idle CPU
+  cluster_fallback,  // idle CPU remembered because it lies in another cluster
+  none_idle,         // nothing idle found: the target
+  slow_path,         // fork or exec: idlest group, idlest CPU
+  slow_path_stay,    // fork or exec: nothing better than where it is
+  rt_stay,           // an RT task stays where it was
+  rt_lowest,         // an RT task goes to the CPU that runs the least urgent task
+  fallback,          // the answer was not allowed: another allowed CPU
 };
 std::string_view to_string(PlacementRule r);
 
@@ -37,7 +37,7 @@ enum class AffineRule : uint8_t {
   sync_alone,  // ii: sync and the waker runs alone
   weight_this,
   weight_prev,
-  sync_load,   // sync and the current task's load is all of this CPU's
+  sync_load,  // sync and the current task's load is all of this CPU's
 };
 std::string_view to_string(AffineRule r);
 
@@ -46,7 +46,8 @@ struct Placement {
   PlacementRule rule = PlacementRule::only_allowed;
   AffineRule affine = AffineRule::not_asked;
   uint16_t probes = 0;  // CPUs looked at by the scan
-  // What the deciding comparison compared: the effective loads of wake_affine's weight rule, else 0.
+  // What the deciding comparison compared: the effective loads of wake_affine's weight rule, else
+  // 0.
   int32_t left = 0, right = 0;
 };
 

@@ -112,7 +112,7 @@ CpuId Placer::wake_affine(const SchedDomain& domain, const Task& p, Here where, 
   if (s_.feat.wa_idle) {
     if (s_.available_idle(here, where.now) && s_.share_llc(here, prev)) {
       return s_.available_idle(prev, where.now) ? decide(prev, AffineRule::prev_idle)
-                                    : decide(here, AffineRule::this_idle);
+                                                : decide(here, AffineRule::this_idle);
     }
     if (sync) {
       const uint32_t delayed = s_.feat.sync_ignores_delayed ? rq.cfs.nr_delayed : 0;
@@ -124,17 +124,16 @@ CpuId Placer::wake_affine(const SchedDomain& domain, const Task& p, Here where, 
   auto this_load = static_cast<int64_t>(s_.cpu_load(here));
   if (sync && rq.curr.valid()) {
     const Task& current = s_.tasks[rq.curr];
-    const auto current_load =
-        current.sched_class == SchedClass::fair
-            ? static_cast<int64_t>(current.se.avg.load_avg)
-            : int64_t{0};
+    const auto current_load = current.sched_class == SchedClass::fair
+                                  ? static_cast<int64_t>(current.se.avg.load_avg)
+                                  : int64_t{0};
     if (current_load > this_load) return decide(here, AffineRule::sync_load);
     this_load -= current_load;
   }
   const auto load = static_cast<int64_t>(p.se.avg.load_avg);
   const bool bias = s_.feat.wa_bias;
-  const int64_t this_eff = (this_load + load) * (bias ? 100 : 1) *
-                           static_cast<int64_t>(s_.rqs[prev].cpu_capacity);
+  const int64_t this_eff =
+      (this_load + load) * (bias ? 100 : 1) * static_cast<int64_t>(s_.rqs[prev].cpu_capacity);
   int64_t prev_eff = (static_cast<int64_t>(s_.cpu_load(prev)) - load) *
                      (bias ? 100 + (static_cast<int64_t>(domain.imbalance_pct) - 100) / 2 : 1) *
                      static_cast<int64_t>(rq.cpu_capacity);
@@ -153,7 +152,8 @@ Placement Placer::select_rt(const Task& p) const {
   const Rq& rq = s_.rqs[p.cpu];
   if (!rq.curr.valid()) return out;
   const Task& curr = s_.tasks[rq.curr];
-  // Look elsewhere only when the CPU runs a real-time task that cannot be pushed away or is as urgent.
+  // Look elsewhere only when the CPU runs a real-time task that cannot be pushed away or is as
+  // urgent.
   if (curr.sched_class == SchedClass::fair ||
       (curr.sched_class == SchedClass::rt && curr.nr_allowed > 1 &&
        curr.rt_priority < p.rt_priority)) {
@@ -168,8 +168,7 @@ Placement Placer::select_rt(const Task& p) const {
       level = 1000;
     } else if (other.rt.nr_running != 0) {
       const size_t word = other.rt.nonempty[0] != 0 ? 0 : 1;
-      level = 200 - static_cast<int>(word * 64) -
-              std::countr_zero(other.rt.nonempty[word]);
+      level = 200 - static_cast<int>(word * 64) - std::countr_zero(other.rt.nonempty[word]);
     } else if (other.nr_running != 0) {
       level = 1;
     }

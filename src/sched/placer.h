@@ -1,6 +1,6 @@
-// sched/placer.h — CPU selection for the fair and real-time classes (FAIR.md D.3 to D.9, F.2). Reads
-// the kernel's state and returns a decision with its reason; it writes only what the kernel's own
-// selection writes: flip counts, recent_used_cpu, the cleared has_idle_cores.
+// sched/placer.h — CPU selection for the fair and real-time classes (FAIR.md D.3 to D.9, F.2).
+// Reads the kernel's state and returns a decision with its reason; it writes only what the kernel's
+// own selection writes: flip counts, recent_used_cpu, the cleared has_idle_cores.
 #pragma once
 
 #include "sched/placement.h"
@@ -28,7 +28,8 @@ class Placer {
                     Placement& out) const;
   // D.6, D.7.
   CpuId select_idle_sibling(Task& p, CpuId prev, CpuId target, Here here, Placement& out);
-  CpuId select_idle_cpu(const Task& p, CpuId target, bool has_idle_core, SimTime now, Placement& out);
+  CpuId select_idle_cpu(const Task& p, CpuId target, bool has_idle_core, SimTime now,
+                        Placement& out);
   CpuId scan_cpus(const CpuMask& span, CpuId from, SimTime now, int64_t& budget, Placement& out);
   CpuId scan_cores(const CpuMask& span, CpuId from, SimTime now, Placement& out);
   // D.9.

@@ -2,7 +2,6 @@
 // without push and pull between CPUs and without throttling).
 #pragma once
 
-#include "base/id_vector.h"
 #include "sched/state/rq.h"
 #include "sched/state/task.h"
 
@@ -10,8 +9,7 @@ namespace runqlab::sched {
 
 class RtClass {
  public:
-  RtClass(IdVector<TaskId, Task>& tasks, Duration rr_timeslice)
-      : tasks_(tasks), rr_timeslice_(rr_timeslice) {}
+  explicit RtClass(Duration rr_timeslice) : rr_timeslice_(rr_timeslice) {}
 
   // At the tail of its priority's list; at the head after a preemption or a lowered priority.
   void enqueue(Rq& rq, Task& p, bool at_head);
@@ -30,7 +28,6 @@ class RtClass {
 
  private:
   static size_t index_of(const Task& p) { return static_cast<size_t>(100 - p.rt_priority); }
-  IdVector<TaskId, Task>& tasks_;
   Duration rr_timeslice_;
 };
 

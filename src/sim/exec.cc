@@ -65,7 +65,8 @@ Simulation::Step Simulation::fetch(Here here, TaskId id, TaskRun& t) {
     case OpKind::wake:
     case OpKind::set_sched:
     case OpKind::set_affinity:
-    case OpKind::pipe_read: break;
+    case OpKind::pipe_read:
+      break;
     case OpKind::block:
       if (t.tokens != 0) {
         --t.tokens;
@@ -78,9 +79,12 @@ Simulation::Step Simulation::fetch(Here here, TaskId id, TaskRun& t) {
     case OpKind::sleep_until:
       if (SimTime::from_ns(t.op.amount) <= here.now) return Step::again;
       break;
-    case OpKind::yield: return segment(here, t, cost(costs.yield_ns), false, kEffect);
-    case OpKind::fork: return segment(here, t, cost(costs.fork_ns), false, kEffect);
-    case OpKind::pipe_write: return segment(here, t, cost(costs.pipe_io_ns), false, kEffect);
+    case OpKind::yield:
+      return segment(here, t, cost(costs.yield_ns), false, kEffect);
+    case OpKind::fork:
+      return segment(here, t, cost(costs.fork_ns), false, kEffect);
+    case OpKind::pipe_write:
+      return segment(here, t, cost(costs.pipe_io_ns), false, kEffect);
     case OpKind::exit:
       kernel_.schedule(here, TaskLeave::exited, {});
       return Step::settle;
@@ -137,10 +141,13 @@ Simulation::Step Simulation::step(Here here, TaskId id, TaskRun& t) {
       kernel_.schedule(here, TaskLeave::blocked, {.left = exit, .user_mode = false});
       kernel_.wake(here, id, 0, WakeContext::task);
       return Step::settle;
-    case OpKind::pipe_write: return pipe_write(here, id, t);
-    case OpKind::pipe_read: return pipe_read(here, id, t);
+    case OpKind::pipe_write:
+      return pipe_write(here, id, t);
+    case OpKind::pipe_read:
+      return pipe_read(here, id, t);
     case OpKind::run:
-    case OpKind::exit: break;
+    case OpKind::exit:
+      break;
   }
   RQL_CHECK(false);
   return Step::settle;

@@ -14,10 +14,14 @@ constexpr uint64_t kMaxSameInstant = 10'000'000;
 
 std::string_view to_string(RunEnd e) {
   switch (e) {
-    case RunEnd::all_exited: return "all tasks ended";
-    case RunEnd::time_up: return "time is up";
-    case RunEnd::quiescent: return "nothing left to happen";
-    case RunEnd::livelock: return "time stands still";
+    case RunEnd::all_exited:
+      return "all tasks ended";
+    case RunEnd::time_up:
+      return "time is up";
+    case RunEnd::quiescent:
+      return "nothing left to happen";
+    case RunEnd::livelock:
+      return "time stands still";
   }
   return "?";
 }
@@ -59,7 +63,9 @@ Simulation::Simulation(const RunConfig& config, const Workload& workload, Record
   }
 }
 
-void Simulation::begin_program(TaskId id) { runs_[id].program = workload_.tasks[id].program(arena_); }
+void Simulation::begin_program(TaskId id) {
+  runs_[id].program = workload_.tasks[id].program(arena_);
+}
 
 RunResult Simulation::run() {
   RunResult r;
@@ -89,9 +95,7 @@ RunResult Simulation::run() {
   }
   set_check_context(nullptr, nullptr);
   if (r.end != RunEnd::livelock) {
-    r.end = over_                    ? RunEnd::time_up
-            : kernel_.alive() == 0 ? RunEnd::all_exited
-                                     : RunEnd::quiescent;
+    r.end = over_ ? RunEnd::time_up : kernel_.alive() == 0 ? RunEnd::all_exited : RunEnd::quiescent;
   }
   recorder_.flush();
   r.finished = now;
@@ -160,8 +164,12 @@ void Simulation::cpu_event(CpuEvent kind, Here here, SlotId slot) {
   if (kind == CpuEvent::work_done) {
     machine_.work_done(c);
     switch (machine_.context(c)) {
-      case machine::Context::task: continue_task(here); return;
-      case machine::Context::idle: kernel_.idle_loop(here); break;
+      case machine::Context::task:
+        continue_task(here);
+        return;
+      case machine::Context::idle:
+        kernel_.idle_loop(here);
+        break;
       case machine::Context::softirq:
       case machine::Context::hardirq:
         machine_.pop(c);
@@ -177,11 +185,20 @@ void Simulation::cpu_event(CpuEvent kind, Here here, SlotId slot) {
   if (postponed(c, here.now, slot, phase)) return;
   begin_interrupt(here);
   switch (kind) {
-    case CpuEvent::resched_ipi: kernel_.resched_ipi(here); break;
-    case CpuEvent::call_ipi: kernel_.call_ipi(here); break;
-    case CpuEvent::device: device_interrupt(here); break;
-    case CpuEvent::tick: kernel_.tick(here); break;
-    case CpuEvent::work_done: break;
+    case CpuEvent::resched_ipi:
+      kernel_.resched_ipi(here);
+      break;
+    case CpuEvent::call_ipi:
+      kernel_.call_ipi(here);
+      break;
+    case CpuEvent::device:
+      device_interrupt(here);
+      break;
+    case CpuEvent::tick:
+      kernel_.tick(here);
+      break;
+    case CpuEvent::work_done:
+      break;
   }
   kernel_.settle(here);
 }

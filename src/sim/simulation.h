@@ -1,5 +1,5 @@
-// sim/simulation.h — one run: owns machine, kernel and programs, serves the events in their order and
-// executes what the programs ask for.
+// sim/simulation.h — one run: owns machine, kernel and programs, serves the events in their order
+// and executes what the programs ask for.
 #pragma once
 
 #include <cstdint>
@@ -35,11 +35,11 @@ std::string_view to_string(RunEnd e);
 
 struct RunResult {
   RunEnd end = RunEnd::all_exited;
-  SimTime finished{};        // time of the last event
-  uint64_t events = 0;       // dispatched queue slots
+  SimTime finished{};   // time of the last event
+  uint64_t events = 0;  // dispatched queue slots
   uint64_t records = 0;
-  uint64_t state_hash = 0;   // over every record and the final state
-  uint64_t tasks_left = 0;   // not ended
+  uint64_t state_hash = 0;  // over every record and the final state
+  uint64_t tasks_left = 0;  // not ended
 };
 
 class Simulation {
@@ -55,10 +55,10 @@ class Simulation {
   struct TaskRun {
     Program program;
     Op op{};
-    uint8_t stage = 0;         // 0: fetch the next op; else op-specific
-    bool waiting = false;      // in op::block
-    uint32_t tokens = 0;       // wakeups that came before their block
-    CpuId timer_cpu{};         // whose interrupt ends its sleep
+    uint8_t stage = 0;     // 0: fetch the next op; else op-specific
+    bool waiting = false;  // in op::block
+    uint32_t tokens = 0;   // wakeups that came before their block
+    CpuId timer_cpu{};     // whose interrupt ends its sleep
   };
   enum class Step : uint8_t { again, settle };
 

@@ -77,15 +77,19 @@ bool plausible(const Op& o, size_t tasks, size_t lists) {
   switch (o.kind) {
     case OpKind::wake:
       return o.target < tasks && o.detail <= static_cast<uint8_t>(WakeContext::hardirq);
-    case OpKind::fork: return o.target < tasks;
+    case OpKind::fork:
+      return o.target < tasks;
     case OpKind::set_sched:
       return (o.target < tasks || o.target == TaskId::none().value()) &&
              o.detail <= static_cast<uint8_t>(Policy::deadline) && o.amount >= -20 &&
              o.amount <= 99;
-    case OpKind::set_affinity: return o.target < lists;
+    case OpKind::set_affinity:
+      return o.target < lists;
     case OpKind::pipe_read:
-    case OpKind::pipe_write: return false;  // a recording has no pipes
-    default: return o.amount >= 0;
+    case OpKind::pipe_write:
+      return false;  // a recording has no pipes
+    default:
+      return o.amount >= 0;
   }
 }
 

@@ -1,6 +1,6 @@
-// trace/replay.h — a recording as a workload: bursts of CPU work between blocks, with the wakeups as
-// causal edges (DESIGN.md, "Causal replay"). No CPU and no switch time of the recording remains in
-// it, except a task's first CPU and the CPU that took an outside interrupt.
+// trace/replay.h — a recording as a workload: bursts of CPU work between blocks, with the wakeups
+// as causal edges (DESIGN.md, "Causal replay"). No CPU and no switch time of the recording remains
+// in it, except a task's first CPU and the CPU that took an outside interrupt.
 #pragma once
 
 #include <cstdint>
@@ -47,15 +47,15 @@ struct ReplayOptions {
 // What the recording turned into; printed with every replay.
 struct ReplayCounts {
   uint64_t tasks = 0, bursts = 0, blocks = 0, yields = 0, forks = 0;
-  uint64_t task_edges = 0;      // woken by a task
-  uint64_t softirq_edges = 0;   // woken in a softirq at the end of a task's own send
-  uint64_t timers = 0;          // the sleeper's own timer, relative to its block
-  uint64_t requests = 0;        // the sleeper's own request (D state), relative to its block
-  uint64_t arrivals = 0;        // independent of the sleeper, at their time
-  uint64_t not_blocked = 0;     // woken while running or queued: no block to end
-  uint64_t clamped = 0;         // pieces of work shorter than the costs taken out of them
+  uint64_t task_edges = 0;     // woken by a task
+  uint64_t softirq_edges = 0;  // woken in a softirq at the end of a task's own send
+  uint64_t timers = 0;         // the sleeper's own timer, relative to its block
+  uint64_t requests = 0;       // the sleeper's own request (D state), relative to its block
+  uint64_t arrivals = 0;       // independent of the sleeper, at their time
+  uint64_t not_blocked = 0;    // woken while running or queued: no block to end
+  uint64_t clamped = 0;        // pieces of work shorter than the costs taken out of them
   uint64_t inferred_pinned = 0;
-  uint64_t rendezvous = 0;      // answers that preemption hid (trace/replay_rendezvous.cc)
+  uint64_t rendezvous = 0;  // answers that preemption hid (trace/replay_rendezvous.cc)
 };
 
 using Programs = std::vector<std::vector<Op>>;  // by TaskId

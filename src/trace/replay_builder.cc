@@ -119,7 +119,9 @@ void ReplayBuilder::add(const Event& e) {
   if (e.context.need_resched && c.current < kIdle) tracks_[c.current].preempt_seen = true;
   charge_recorded(e, c);
   switch (e.kind) {
-    case EventKind::sched_switch: sched_switch(e); break;
+    case EventKind::sched_switch:
+      sched_switch(e);
+      break;
     case EventKind::sched_waking:
       has_waking_ = true;
       waking(e);
@@ -128,7 +130,9 @@ void ReplayBuilder::add(const Event& e) {
       // Old recorders write no sched_waking; otherwise this adds nothing that a re-run may use.
       if (!has_waking_) waking(e);
       break;
-    case EventKind::sched_process_fork: fork(e); break;
+    case EventKind::sched_process_fork:
+      fork(e);
+      break;
     case EventKind::sched_pi_setprio: {
       // Priority inheritance: the current task raises or lowers another one.
       const uint32_t i = track_of(e.task_pid, e.task_comm);
@@ -138,7 +142,9 @@ void ReplayBuilder::add(const Event& e) {
       set_prio(tracks_[i], e.other_prio, by);
       break;
     }
-    default: interrupt_event(e, c); break;
+    default:
+      interrupt_event(e, c);
+      break;
   }
 }
 
@@ -301,7 +307,8 @@ void ReplayBuilder::switch_in(CpuTrack& c, CpuId cpu, int64_t now, uint32_t next
         arrivals_.push_back({.time = sim_time(now), .cpu = cpu, .task = t.id});
       }
       break;
-    case Where::runnable: break;
+    case Where::runnable:
+      break;
     case Where::running:
       diagnostics_.add(Severity::repair, "tasks that ran on two CPUs at once");
       t.advance(now);

@@ -14,9 +14,8 @@ namespace runqlab::trace {
 
 class ReplayBuilder {
  public:
-  ReplayBuilder(const machine::MachineSpec& machine, const ReplayOptions& options,
-                std::string file, StringPool& names, RecordSink& recorded,
-                Diagnostics& diagnostics);
+  ReplayBuilder(const machine::MachineSpec& machine, const ReplayOptions& options, std::string file,
+                StringPool& names, RecordSink& recorded, Diagnostics& diagnostics);
 
   void add(const Event& e);
   // After the last event; `import` says what was read.
@@ -31,8 +30,8 @@ class ReplayBuilder {
     bool seen = false;
     uint32_t current = kUnknown;  // index of a track, kIdle or kUnknown
     int64_t idle_since = 0;
-    int64_t idle_total = 0;       // until idle_since, or until now when it is not idle
-    int64_t irq_began = 0;        // of the measured interrupt or softirq that is open
+    int64_t idle_total = 0;  // until idle_since, or until now when it is not idle
+    int64_t irq_began = 0;   // of the measured interrupt or softirq that is open
     int open_irqs = 0;
     bool own_softirq = false;     // the open softirq is the end of the current task's send
     bool raised_by_task = false;  // NET_RX was raised in task context and has not run yet
@@ -68,9 +67,9 @@ class ReplayBuilder {
   void charge_recorded(const Event& e, CpuTrack& c);
 
   // replay_rendezvous.cc
-  struct Channel {  // from one task to another it wakes
-    uint64_t answered = 0;  // the waker blocked next, until that task woke it
-    uint64_t other = 0;     // it did something else first
+  struct Channel {                          // from one task to another it wakes
+    uint64_t answered = 0;                  // the waker blocked next, until that task woke it
+    uint64_t other = 0;                     // it did something else first
     std::vector<int64_t> work_until_block;  // when answered
   };
   struct Rendezvous {  // a waker that its wakee preempted at once
@@ -86,7 +85,7 @@ class ReplayBuilder {
 
   // replay_finish.cc
   struct Affinity {
-    std::string cpus;     // empty: all
+    std::string cpus;  // empty: all
     size_t from_op = 0;
   };
   Affinity infer_affinity(const TaskTrack& t) const;

@@ -8,8 +8,8 @@
 namespace runqlab::trace {
 namespace {
 
-// Evidence that a task may not use a CPU: it waited behind others this long in all, at least half of
-// the time with that CPU idle, and never ran there.
+// Evidence that a task may not use a CPU: it waited behind others this long in all, at least half
+// of the time with that CPU idle, and never ran there.
 constexpr int64_t kPinnedWaitNs = 1'000'000;
 constexpr uint32_t kPinnedWaits = 3;
 
@@ -137,15 +137,15 @@ Result<Replay> ReplayBuilder::finish(const ImportSummary& import) {
   Workload& w = out.workload;
   for (TaskTrack& t : tracks_) {
     std::vector<Op>& ops = programs->emplace_back();
-    // Text formats carry no flags: a task that mostly sleeps right after its wakeups uses a call with
-    // the hint (pipe, socket), one that goes on does not (futex).
+    // Text formats carry no flags: a task that mostly sleeps right after its wakeups uses a call
+    // with the hint (pipe, socket), one that goes on does not (futex).
     const bool sync = options_.sync_hint == SyncHint::always ||
-                      (options_.sync_hint == SyncHint::inferred &&
-                       2 * t.promises_kept >= t.wakes);
+                      (options_.sync_hint == SyncHint::inferred && 2 * t.promises_kept >= t.wakes);
     PieceWriter out_ops(ops);
     size_t inserted = 0;
-    std::stable_sort(t.insertions.begin(), t.insertions.end(),
-                     [](const Insertion& a, const Insertion& b) { return a.op_index < b.op_index; });
+    std::stable_sort(
+        t.insertions.begin(), t.insertions.end(),
+        [](const Insertion& a, const Insertion& b) { return a.op_index < b.op_index; });
     const Affinity affinity = t.comm.valid() ? infer_affinity(t) : Affinity{};
     if (!affinity.cpus.empty() && percpu_thread_cpu(names_.text(t.comm)) < 0) {
       ++counts_.inferred_pinned;
@@ -246,8 +246,8 @@ Result<Replay> load_replay(const std::string& path, const machine::MachineSpec& 
   StringPool names;
   ReplayBuilder builder(machine, options, path, names, recorded, diagnostics);
   const ImportOptions window{.from_ns = options.from_ns, .to_ns = options.to_ns};
-  auto import = import_file(path, window, names, diagnostics,
-                            [&](const Event& e) { builder.add(e); });
+  auto import =
+      import_file(path, window, names, diagnostics, [&](const Event& e) { builder.add(e); });
   if (!import) return import.error();
   return builder.finish(*import);
 }

@@ -1,8 +1,8 @@
 // Answers that a recording does not show. A task that wakes another and waits for its answer blocks
-// in between, unless the wakee preempts it at once: then the answer is there before the waker looks,
-// and neither its block nor the answering wakeup happens. A re-run in which the wakee does not preempt
-// would let the waker run ahead for ever. So, for a pair that is seen to wait for the answer wherever
-// it was not preempted, the same is put into the programs where it was.
+// in between, unless the wakee preempts it at once: then the answer is there before the waker
+// looks, and neither its block nor the answering wakeup happens. A re-run in which the wakee does
+// not preempt would let the waker run ahead for ever. So, for a pair that is seen to wait for the
+// answer wherever it was not preempted, the same is put into the programs where it was.
 #include <algorithm>
 
 #include "trace/replay_builder.h"
@@ -83,8 +83,7 @@ void ReplayBuilder::insert_rendezvous() {
     if (waits == delay.end() || r.wakee_block_op == 0) continue;
     TaskTrack& waker = tracks_[r.waker];
     TaskTrack& wakee = tracks_[r.wakee];
-    if (wakee.ops[r.wakee_block_op - 1].op.kind != OpKind::run ||
-        waker.ops[r.wake_op].dropped) {
+    if (wakee.ops[r.wakee_block_op - 1].op.kind != OpKind::run || waker.ops[r.wake_op].dropped) {
       continue;
     }
     // The wakee's own habit tells how long before its block it answers.

@@ -12,29 +12,31 @@ constexpr int kSoftirqHrtimer = 8;
 
 }  // namespace
 
-// Interrupt windows with a beginning and an end are measured and taken out of the burst; handlers that
-// show their beginning only are taken out by the machine's costs (charge_recorded).
+// Interrupt windows with a beginning and an end are measured and taken out of the burst; handlers
+// that show their beginning only are taken out by the machine's costs (charge_recorded).
 void ReplayBuilder::interrupt_event(const Event& e, CpuTrack& c) {
   const auto open = [&] {
     if (c.open_irqs++ == 0) c.irq_began = e.time_ns;
   };
   const auto close = [&] {
-    if (c.open_irqs == 0 || --c.open_irqs != 0) return;
+    if (c.open_irqs == 0) return;
+    --c.open_irqs;
+    if (c.open_irqs != 0) return;
     const bool own = c.own_softirq;
     c.own_softirq = false;
     c.softirq_vector = -1;
     c.source = IrqSource::none;
     if (own || c.current >= kIdle) return;
-    const Duration spent = Duration::nanos(e.time_ns - c.irq_began);
-    tracks_[c.current].irq_ns += spent.ns();
-    // The machine's own timer work comes back with its ticks; a device's comes from outside.
+    tracks_[c.current].irq_ns += e.time_ns - c.irq_began;
   };
   switch (e.kind) {
     case EventKind::irq_handler_entry:
       c.source = IrqSource::device;
       open();
       break;
-    case EventKind::irq_handler_exit: close(); break;
+    case EventKind::irq_handler_exit:
+      close();
+      break;
     case EventKind::softirq_raise:
       // In task context (a send over loopback), or while such a send's softirq runs.
       if (e.value == kSoftirqNetRx) {
@@ -53,16 +55,22 @@ void ReplayBuilder::interrupt_event(const Event& e, CpuTrack& c) {
       if (e.value == kSoftirqTimer || e.value == kSoftirqHrtimer) c.source = IrqSource::timer;
       open();
       break;
-    case EventKind::softirq_exit: close(); break;
+    case EventKind::softirq_exit:
+      close();
+      break;
     case EventKind::vector_entry:
       c.source = names_.text(e.name) == "local_timer" ? IrqSource::timer : IrqSource::other;
       break;
-    case EventKind::hrtimer_expire: c.source = IrqSource::timer; break;
-    default: break;
+    case EventKind::hrtimer_expire:
+      c.source = IrqSource::timer;
+      break;
+    default:
+      break;
   }
 }
 
-// What the recorded machine spent on `e` and the simulation will spend again: taken out of the burst.
+// What the recorded machine spent on `e` and the simulation will spend again: taken out of the
+// burst.
 void ReplayBuilder::charge_recorded(const Event& e, CpuTrack& c) {
   if (c.current >= kIdle) return;
   const auto& costs = machine_.costs;
@@ -74,11 +82,14 @@ void ReplayBuilder::charge_recorded(const Event& e, CpuTrack& c) {
     case EventKind::sched_process_fork:
     case EventKind::sched_process_exit:
     case EventKind::sched_stat_runtime:
-    case EventKind::softirq_raise: break;
+    case EventKind::softirq_raise:
+      break;
     case EventKind::hrtimer_expire:
       debt = names_.text(e.name).starts_with("tick_") ? costs.tick_ns : costs.timer_ns;
       break;
-    case EventKind::ipi_send: debt = costs.ipi_send_ns; break;
+    case EventKind::ipi_send:
+      debt = costs.ipi_send_ns;
+      break;
     case EventKind::vector_entry: {
       // What the timer interrupt was for is in the hrtimer events; without them, the tick.
       const bool tick = seen_[static_cast<size_t>(EventKind::hrtimer_expire)] == 0 &&
@@ -86,7 +97,9 @@ void ReplayBuilder::charge_recorded(const Event& e, CpuTrack& c) {
       debt = costs.irq_ns + (tick ? costs.tick_ns : Duration{});
       break;
     }
-    default: traced = false; break;
+    default:
+      traced = false;
+      break;
   }
   // Events inside a measured interrupt are part of it.
   if (c.open_irqs != 0 && !c.own_softirq) return;
@@ -106,8 +119,8 @@ void ReplayBuilder::waking(const Event& e) {
   const bool by_task = c.current < kIdle;
   record(e, RecordKind::waking, wakee, wake_flags::kTtwu,
          by_task ? id_of(c.current).value() : TaskId::none().value(), 0, t.wakeups++);
-  const bool interrupt = e.context.known ? e.context.hardirq || e.context.softirq
-                                         : c.open_irqs != 0;
+  const bool interrupt =
+      e.context.known ? e.context.hardirq || e.context.softirq : c.open_irqs != 0;
   if (by_task && !interrupt) {
     task_wakes(e, c.current, wakee, false);
   } else if (by_task && c.own_softirq) {
@@ -121,13 +134,10 @@ void ReplayBuilder::task_wakes(const Event& e, uint32_t waker, uint32_t wakee, b
   TaskTrack& w = tracks_[waker];
   TaskTrack& t = tracks_[wakee];
   w.advance(e.time_ns);
-  const RawOp wake{.op = op::bare(op::wake(
-                       t.id, false, softirq ? WakeContext::softirq : WakeContext::task))};
-  const PendingWake pending{.time_ns = e.time_ns,
-                            .cpu = e.cpu,
-                            .waker = waker,
-                            .op = w.ops.size(),
-                            .is_set = true};
+  const RawOp wake{
+      .op = op::bare(op::wake(t.id, false, softirq ? WakeContext::softirq : WakeContext::task))};
+  const PendingWake pending{
+      .time_ns = e.time_ns, .cpu = e.cpu, .waker = waker, .op = w.ops.size(), .is_set = true};
   w.ops.push_back(wake);
   w.run_op();
   note_wake(w, wakee, pending.op);
@@ -179,8 +189,8 @@ void ReplayBuilder::interrupt_wakes(const Event& e, const CpuTrack& c, uint32_t 
   const bool own_request = t.block_state == TaskState::uninterruptible;
   // Without any interrupt events in the recording the idle task as the waker says no more than
   // "an interrupt": taken for the sleeper's own timer.
-  const bool timer = c.source == IrqSource::timer ||
-                     (c.source == IrqSource::none && c.softirq_vector < 0);
+  const bool timer =
+      c.source == IrqSource::timer || (c.source == IrqSource::none && c.softirq_vector < 0);
   bool relative = own_request || timer;
   if (options_.irq_wakeups == IrqWakeups::relative) relative = true;
   if (options_.irq_wakeups == IrqWakeups::absolute) relative = false;
@@ -189,8 +199,8 @@ void ReplayBuilder::interrupt_wakes(const Event& e, const CpuTrack& c, uint32_t 
   if (relative && known_block) {
     const Duration late = exit + (timer ? machine_.costs.timer_latency_ns : Duration{});
     Op& block = t.ops[t.block_op].op;
-    block = op::bare(op::sleep(Duration::nanos(
-        std::max<int64_t>(1, e.time_ns - t.blocked_at_ns - late.ns()))));
+    block = op::bare(
+        op::sleep(Duration::nanos(std::max<int64_t>(1, e.time_ns - t.blocked_at_ns - late.ns()))));
     if (own_request && !timer) {
       block.target = e.cpu.value();
       ++counts_.requests;
@@ -198,11 +208,11 @@ void ReplayBuilder::interrupt_wakes(const Event& e, const CpuTrack& c, uint32_t 
       ++counts_.timers;
     }
   } else {
-    arrivals_.push_back({.time = std::max(SimTime{}, sim_time(e.time_ns) - exit),
-                         .cpu = e.cpu,
-                         .task = t.id,
-                         .context = e.context.softirq ? WakeContext::softirq
-                                                      : WakeContext::hardirq});
+    arrivals_.push_back(
+        {.time = std::max(SimTime{}, sim_time(e.time_ns) - exit),
+         .cpu = e.cpu,
+         .task = t.id,
+         .context = e.context.softirq ? WakeContext::softirq : WakeContext::hardirq});
     ++counts_.arrivals;
   }
   t.woken = {};

@@ -10,8 +10,8 @@
 
 namespace runqlab::trace {
 
-// The class and its parameters, from a priority as traces print it: -1 is a deadline task, 0..99 real
-// time, 100..139 fair. FIFO and RR look alike there, and so do normal, batch and idle tasks.
+// The class and its parameters, from a priority as traces print it: -1 is a deadline task, 0..99
+// real time, 100..139 fair. FIFO and RR look alike there, and so do normal, batch and idle tasks.
 struct SchedParams {
   Policy policy = Policy::normal;
   int nice = 0;
@@ -39,20 +39,20 @@ struct Insertion {
   Op op{};
 };
 
-// A wakeup that was seen and whose path (here, there, with an interrupt) is known only when the wakee
-// runs.
+// A wakeup that was seen and whose path (here, there, with an interrupt) is known only when the
+// wakee runs.
 struct PendingWake {
   int64_t time_ns = 0;
-  CpuId cpu{};          // of the waker
+  CpuId cpu{};                    // of the waker
   uint32_t waker = ~uint32_t{0};  // index of its track
-  size_t op = 0;        // the wake among the waker's ops
+  size_t op = 0;                  // the wake among the waker's ops
   bool is_set = false;
 };
 
 // Whether a task may use a CPU, as far as its waits behind others tell: since it ran there last.
 struct CpuEvidence {
   int64_t waited_ns = 0;
-  int64_t idle_ns = 0;   // of that, while this CPU was idle
+  int64_t idle_ns = 0;  // of that, while this CPU was idle
   uint32_t waits = 0;
   size_t left_at_op = 0;  // ops.size() when its last run there ended
   bool ran = false;
@@ -68,15 +68,15 @@ struct TaskTrack {
   TaskStart start = TaskStart::runnable;
   int64_t start_ns = 0;
   CpuId first_cpu{};
-  CpuId cpu{};               // while running
-  bool preempt_seen = false; // something asked to reschedule it in this run
+  CpuId cpu{};                // while running
+  bool preempt_seen = false;  // something asked to reschedule it in this run
   bool has_prio = false;
-  int prio = 120;            // as in the trace
-  int first_prio = 120;      // when it was first seen
+  int prio = 120;        // as in the trace
+  int first_prio = 120;  // when it was first seen
   std::vector<RawOp> ops;
   int64_t run_start_ns = 0;
-  int64_t mark_ns = 0;       // work up to here is in `ops`
-  int64_t irq_ns = 0;        // measured interrupt time since mark_ns
+  int64_t mark_ns = 0;  // work up to here is in `ops`
+  int64_t irq_ns = 0;   // measured interrupt time since mark_ns
   int64_t waiting_since_ns = 0;
   std::vector<int64_t> idle_at_wait;  // idle time of each CPU when the wait began
   std::vector<CpuEvidence> evidence;  // by CPU
@@ -84,13 +84,13 @@ struct TaskTrack {
   int64_t blocked_at_ns = 0;
   size_t block_op = 0;
   uint32_t wakeups = 0;
-  PendingWake woken{};       // the wakeup that made it runnable
-  PendingWake early{};       // a wakeup that came while it still ran
+  PendingWake woken{};  // the wakeup that made it runnable
+  PendingWake early{};  // a wakeup that came while it still ran
   // The wakeups that this task issued, and how many of them it kept the promise of WF_SYNC after:
   // to be off its CPU soon.
   uint32_t wakes = 0, promises_kept = 0;
   int64_t work_since_wake_ns = 0;
-  bool has_last_wake = false;   // the fields below are about the last of them
+  bool has_last_wake = false;  // the fields below are about the last of them
   size_t last_wake_op = 0;
   uint32_t last_wakee = ~uint32_t{0};
   bool preempted_by_wakee = false;

@@ -1,6 +1,6 @@
-// observe/record/recorder.h — takes records from the hot path and hands them on in chunks, in order,
-// with a hash over all of them. Memory does not grow with the run: whoever needs to keep records
-// is a sink.
+// observe/record/recorder.h — takes records from the hot path and hands them on in chunks, in
+// order, with a hash over all of them. Memory does not grow with the run: whoever needs to keep
+// records is a sink.
 #pragma once
 
 #include <memory>

@@ -31,8 +31,8 @@ struct SchedGroup {
   CpuMask balance_mask;  // CPUs that may balance for it; the span, unless groups overlap
   uint32_t weight = 0;   // CPUs
   uint32_t cores = 0;
-  uint64_t capacity = 0;  // refreshed by each statistics pass
-  bool imbalanced = false;  // a child's balance was held up by affinity
+  uint64_t capacity = 0;        // refreshed by each statistics pass
+  bool imbalanced = false;      // a child's balance was held up by affinity
   bool prefer_sibling = false;  // of the child domain that the group is
 };
 
@@ -54,7 +54,7 @@ struct SchedDomain {
   uint32_t balance_interval_ms = 0;
   uint32_t nr_balance_failed = 0;
   Duration max_newidle_cost{};
-  int64_t next_cost_decay = 0;  // jiffies
+  int64_t next_cost_decay = 0;                                           // jiffies
   uint32_t newidle_ratio = 512, newidle_calls = 0, newidle_success = 0;  // NI_RANDOM
 };
 
@@ -70,7 +70,7 @@ struct LlcShared {
 
 struct Domains {
   IdVector<CpuId, std::vector<SchedDomain>> of;  // smallest first
-  IdVector<CpuId, int> llc_level;                // index into of[cpu] of the largest that shares the LLC; -1
+  IdVector<CpuId, int> llc_level;  // index into of[cpu] of the largest that shares the LLC; -1
   IdVector<LlcId, LlcShared> llc;
 };
 

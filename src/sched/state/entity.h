@@ -18,14 +18,14 @@ struct Entity {
   LoadWeight load{};
   int64_t vruntime = 0;
   int64_t deadline = 0;
-  int64_t vlag = 0;   // V - vruntime when it left the queue
-  int64_t vprot = 0;  // protected from preemption until here (VPROT) or while deadline == vprot
+  int64_t vlag = 0;      // V - vruntime when it left the queue
+  int64_t vprot = 0;     // protected from preemption until here (VPROT) or while deadline == vprot
   int64_t slice_ns = 0;  // request size r
   bool on_rq = false;    // queued, running or delayed
   bool delayed = false;  // sleeps, but still queued (DELAY_DEQUEUE)
   bool rel_deadline = false;  // `deadline` is relative to vruntime
   bool custom_slice = false;
-  bool util_changed = false;   // since util_est was taken last
+  bool util_changed = false;  // since util_est was taken last
   SimTime exec_start{};
   int64_t sum_exec_ns = 0;
   int64_t prev_sum_exec_ns = 0;  // sum_exec_ns when it was picked last
@@ -37,12 +37,12 @@ struct Entity {
 
 // One fair run queue: the root queue of a CPU.
 struct CfsRq {
-  uint64_t load = 0;           // stored weights of all queued entities, with curr
-  uint32_t nr_queued = 0;      // with curr and delayed ones
+  uint64_t load = 0;       // stored weights of all queued entities, with curr
+  uint32_t nr_queued = 0;  // with curr and delayed ones
   uint32_t nr_delayed = 0;
-  Timeline timeline;           // queued entities but curr
+  Timeline timeline;  // queued entities but curr
   Entity* curr = nullptr;
-  Entity* next = nullptr;      // next buddy
+  Entity* next = nullptr;  // next buddy
   // sum of w * (v - reference) over the timeline, weights scaled down.
   __int128 weighted_sum = 0;
   uint64_t timeline_weight = 0;  // sum of these weights

@@ -1,5 +1,5 @@
-// sched/state/kernel_state.h — everything the kernel model knows, in one place. Policies read it and
-// return decisions; sched/kernel.h acts.
+// sched/state/kernel_state.h — everything the kernel model knows, in one place. Policies read it
+// and return decisions; sched/kernel.h acts.
 #pragma once
 
 #include "base/id_vector.h"

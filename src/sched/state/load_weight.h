@@ -3,6 +3,7 @@
 
 #include <array>
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 
 #include "base/check.h"
@@ -44,11 +45,11 @@ inline constexpr std::array<uint32_t, 40> kNiceWeight = {
     172,   137,   110,   87,    70,    56,    45,    36,    29,    23,    18,   15};
 // Tasks take the inverse from this table; it differs from inverse_of() by 1 for some nices.
 inline constexpr std::array<uint32_t, 40> kNiceInverse = {
-    48388,     59856,     76040,     92818,     118348,    147320,    184698,   229616,
-    287308,    360437,    449829,    563644,    704093,    875809,    1099582,  1376151,
-    1717300,   2157191,   2708050,   3363326,   4194304,   5237765,   6557202,  8165337,
-    10153587,  12820798,  15790321,  19976592,  24970740,  31350126,  39045157, 49367440,
-    61356676,  76695844,  95443717,  119304647, 148102320, 186737708, 238609294, 286331153};
+    48388,    59856,    76040,    92818,     118348,    147320,    184698,    229616,
+    287308,   360437,   449829,   563644,    704093,    875809,    1099582,   1376151,
+    1717300,  2157191,  2708050,  3363326,   4194304,   5237765,   6557202,   8165337,
+    10153587, 12820798, 15790321, 19976592,  24970740,  31350126,  39045157,  49367440,
+    61356676, 76695844, 95443717, 119304647, 148102320, 186737708, 238609294, 286331153};
 
 constexpr LoadWeight nice_weight(int nice) {
   const auto i = static_cast<size_t>(nice + 20);
@@ -74,8 +75,7 @@ constexpr uint64_t calc_delta(uint64_t delta, uint64_t weight, LoadWeight lw) {
   const uint32_t inv = lw.inverse != 0 ? lw.inverse : inverse_of(lw.stored);
   fact = static_cast<uint64_t>(static_cast<uint32_t>(fact)) * inv;
   fold();
-  const auto product =
-      static_cast<unsigned __int128>(delta) * static_cast<uint32_t>(fact);
+  const auto product = static_cast<unsigned __int128>(delta) * static_cast<uint32_t>(fact);
   return static_cast<uint64_t>(product >> shift);
 }
 

@@ -21,10 +21,10 @@ struct RtRq {
 
 struct Rq {
   CpuId cpu{};
-  TaskId curr{};  // none: the idle task
-  uint32_t nr_running = 0;  // all classes, with curr and delayed sleepers
+  TaskId curr{};                // none: the idle task
+  uint32_t nr_running = 0;      // all classes, with curr and delayed sleepers
   uint32_t nr_idle_policy = 0;  // of these, fair tasks of SCHED_IDLE
-  bool ttwu_pending = false;  // a wakeup is on its way to this CPU
+  bool ttwu_pending = false;    // a wakeup is on its way to this CPU
   CfsRq cfs;
   RtRq rt;
   TaskId stop{};  // the stop-class task if it is queued or running
@@ -34,7 +34,7 @@ struct Rq {
     bool migrated;
   };
   std::vector<Woken> wakelist;
-  WakeeTracker idle_wakees{};    // of the idle task: interrupts on an idle CPU wake in its name
+  WakeeTracker idle_wakees{};  // of the idle task: interrupts on an idle CPU wake in its name
 
   // Ring of fair tasks, most recently queued or picked first (balancing takes from the tail).
   TaskId fair_head{}, fair_tail{};
@@ -42,11 +42,11 @@ struct Rq {
   uint32_t mm = 0;  // address space loaded
   PeltAvg rt_avg{};
   // Idle averages (FAIR.md C.7).
-  int64_t idle_stamp_ns = 0;   // kernel clock when it last went idle; 0: none
+  int64_t idle_stamp_ns = 0;  // kernel clock when it last went idle; 0: none
   Duration avg_idle{};
   Duration max_idle_balance_cost{};
   // Balancing.
-  int64_t next_balance = 0;    // jiffies
+  int64_t next_balance = 0;  // jiffies
   bool tick_stopped = false;
   bool idle_balance = false;   // it was idle at its last tick
   bool nohz_kicked = false;    // asked to balance for the idle CPUs

@@ -36,10 +36,10 @@ class Timeline {
   }
 
   void erase(int64_t key, uint64_t seq) {
-    const auto it = std::lower_bound(
-        nodes_.begin(), nodes_.end(), std::pair(key, seq), [](const Node& n, const auto& k) {
-          return n.key != k.first ? n.key < k.first : n.seq < k.second;
-        });
+    const auto it = std::lower_bound(nodes_.begin(), nodes_.end(), std::pair(key, seq),
+                                     [](const Node& n, const auto& k) {
+                                       return n.key != k.first ? n.key < k.first : n.seq < k.second;
+                                     });
     RQL_CHECK(it != nodes_.end() && it->seq == seq);
     nodes_.erase(it);
   }

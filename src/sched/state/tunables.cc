@@ -18,10 +18,14 @@ constexpr TunableInfo kTable[] = {
 
 std::string_view to_string(Preempt p) {
   switch (p) {
-    case Preempt::none: return "none";
-    case Preempt::voluntary: return "voluntary";
-    case Preempt::full: return "full";
-    case Preempt::lazy: return "lazy";
+    case Preempt::none:
+      return "none";
+    case Preempt::voluntary:
+      return "voluntary";
+    case Preempt::full:
+      return "full";
+    case Preempt::lazy:
+      return "lazy";
   }
   return "?";
 }

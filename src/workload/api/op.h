@@ -11,18 +11,18 @@ namespace runqlab {
 enum class Policy : uint8_t { normal, batch, idle, fifo, rr, deadline, stop };
 
 enum class OpKind : uint8_t {
-  run,          // amount = ns of work in user mode on an undisturbed CPU of speed 1
-  wake,         // target = task; a wakeup that nobody waits for yet is kept
-  block,        // until the task was woken once more often than it blocked
-  sleep,        // amount = ns from now; target = CPU whose interrupt wakes it, none = where it slept
-  sleep_until,  // amount = ns on the virtual clock; returns at once when that has passed
-  yield,        // sched_yield
-  fork,         // target = task that starts now
-  set_sched,    // target = task, none = itself; detail = Policy, amount = nice or RT priority
-  set_affinity, // target = index into Workload::cpu_lists
-  pipe_write,   // target = pipe, amount = bytes
-  pipe_read,    // target = pipe, amount = bytes
-  exit,         // also the end of a program
+  run,    // amount = ns of work in user mode on an undisturbed CPU of speed 1
+  wake,   // target = task; a wakeup that nobody waits for yet is kept
+  block,  // until the task was woken once more often than it blocked
+  sleep,  // amount = ns from now; target = CPU whose interrupt wakes it, none = where it slept
+  sleep_until,   // amount = ns on the virtual clock; returns at once when that has passed
+  yield,         // sched_yield
+  fork,          // target = task that starts now
+  set_sched,     // target = task, none = itself; detail = Policy, amount = nice or RT priority
+  set_affinity,  // target = index into Workload::cpu_lists
+  pipe_write,    // target = pipe, amount = bytes
+  pipe_read,     // target = pipe, amount = bytes
+  exit,          // also the end of a program
 };
 
 enum class WakeContext : uint8_t { task, softirq, hardirq };
@@ -30,9 +30,9 @@ enum class WakeContext : uint8_t { task, softirq, hardirq };
 // 16 bytes, trivially copyable.
 struct Op {
   OpKind kind = OpKind::exit;
-  bool sync = false;       // wake: the waker promises to sleep soon (WF_SYNC)
-  bool bare = false;       // its own cost is among the program's run pieces, as in a recording
-  uint8_t detail = 0;      // wake: WakeContext; set_sched: Policy
+  bool sync = false;   // wake: the waker promises to sleep soon (WF_SYNC)
+  bool bare = false;   // its own cost is among the program's run pieces, as in a recording
+  uint8_t detail = 0;  // wake: WakeContext; set_sched: Policy
   uint32_t target = ~uint32_t{0};
   int64_t amount = 0;
 };

@@ -23,17 +23,17 @@ enum class TaskStart : uint8_t {
 };
 
 struct TaskSpec {
-  std::string name;       // comm
-  int32_t pid = 0;        // as in a trace; 0: TaskId + 1
+  std::string name;  // comm
+  int32_t pid = 0;   // as in a trace; 0: TaskId + 1
   Policy policy = Policy::normal;
   int nice = 0;           // -20..19
   int rt_priority = 0;    // 1..99 for fifo and rr
   std::string allowed{};  // CPU list; empty: all
   bool percpu_kthread = false;
-  uint32_t mm = 0;        // address space: equal for threads of a process; 0 for kernel threads
+  uint32_t mm = 0;  // address space: equal for threads of a process; 0 for kernel threads
   TaskStart start = TaskStart::runnable;
   SimTime start_time{};
-  CpuId start_cpu{};      // none: CPU 0
+  CpuId start_cpu{};  // none: CPU 0
   std::function<Program(Arena&)> program{};
 };
 
@@ -45,7 +45,7 @@ struct PipeSpec {
 struct Arrival {
   SimTime time;
   CpuId cpu;
-  TaskId task;  // none: the interrupt only takes time
+  TaskId task;          // none: the interrupt only takes time
   Duration duration{};  // of the handler, beside the machine's own cost of an interrupt
   WakeContext context = WakeContext::hardirq;
 };
@@ -56,10 +56,10 @@ struct Workload {
   IdVector<TaskId, TaskSpec> tasks;
   IdVector<ObjId, PipeSpec> pipes;
   std::vector<std::string> cpu_lists{};  // for op::set_affinity
-  std::vector<Arrival> arrivals{};  // in order of time
-  SimTime end = SimTime::max();   // the run ends here at the latest; else when all tasks have ended
-  Duration tick_offset{};         // ticks fall on tick_offset + k * TICK
-  int64_t operations = 0;         // what the benchmark counts, for "ops/sec"; 0: it counts nothing
+  std::vector<Arrival> arrivals{};       // in order of time
+  SimTime end = SimTime::max();  // the run ends here at the latest; else when all tasks have ended
+  Duration tick_offset{};        // ticks fall on tick_offset + k * TICK
+  int64_t operations = 0;        // what the benchmark counts, for "ops/sec"; 0: it counts nothing
   std::shared_ptr<const void> keep_alive{};  // what the programs refer to
 };
 

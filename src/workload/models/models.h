@@ -12,7 +12,7 @@ namespace runqlab::workload {
 
 struct ModelInfo {
   std::string_view name;
-  std::string_view models;     // what it stands for
+  std::string_view models;  // what it stands for
   std::string_view leaves_out;
   std::span<const ParamInfo> params;
   Result<Workload> (*build)(const Params&, size_t nr_cpus);
@@ -20,8 +20,8 @@ struct ModelInfo {
 
 std::span<const ModelInfo> model_table();
 
-// "NAME" or "NAME:param=value,…". Errors: unknown name or parameter (nearest in the hint), value out
-// of range, more tasks than fit.
+// "NAME" or "NAME:param=value,…". Errors: unknown name or parameter (nearest in the hint), value
+// out of range, more tasks than fit.
 Result<Workload> build_workload(std::string_view spec, size_t nr_cpus);
 
 // The models, one file each.
