@@ -261,8 +261,8 @@ std::string ReplayRun::head() const {
   }
   s += fmt::format(
       "  wakeups     {} by tasks, {} in softirqs of a task's send, {} own timers, {} own requests, "
-      "{} from outside; {} ended no block\n",
-      c.task_edges, c.softirq_edges, c.timers, c.requests, c.arrivals, c.not_blocked);
+      "{} from outside; {} ended no block; {} answers hidden by preemption put back\n",
+      c.task_edges, c.softirq_edges, c.timers, c.requests, c.arrivals, c.not_blocked, c.rendezvous);
   s += note_;
   s += fmt::format(
       "  assumed     modelled costs taken out of the bursts at {} % (--cost-correction), {} pieces "
@@ -325,7 +325,8 @@ void ReplayRun::print_json() const {
                     {"arrivals", c.arrivals},
                     {"not_blocked", c.not_blocked},
                     {"clamped", c.clamped},
-                    {"inferred_pinned", c.inferred_pinned}};
+                    {"inferred_pinned", c.inferred_pinned},
+                    {"rendezvous", c.rendezvous}};
   j["warnings"] = report::diagnostics_json(diagnostics_);
   j["self_check"] = {{"tasks", check_.tasks},
                      {"tasks_beyond_3_percent", check_.beyond},

@@ -101,6 +101,7 @@ void Machine::end_idle(CpuId c, SimTime now) {
 }
 
 void Machine::send_ipi(CpuId from, CpuId to, IpiKind kind, SimTime now) {
+  const SimTime sent = now + charged(from);
   charge(from, spec_.costs.ipi_send_ns);
   emit({.time_ns = now.ns(),
         .cpu = from.value(),
@@ -109,7 +110,16 @@ void Machine::send_ipi(CpuId from, CpuId to, IpiKind kind, SimTime now) {
         .a = to.value()});
   const SlotId s =
       slot(kind == IpiKind::reschedule ? CpuEvent::resched_ipi : CpuEvent::call_ipi, to);
-  if (!queue_.armed(s)) queue_.arm(s, now + spec_.costs.ipi_latency_ns, Phase::ipi);
+  if (!queue_.armed(s)) queue_.arm(s, sent + spec_.costs.ipi_latency_ns, Phase::ipi);
+}
+
+void Machine::notify(CpuId c, SimTime now) {
+  const SlotId s = slot(CpuEvent::resched_ipi, c);
+  if (cpus_[c].resting) {
+    end_idle(c, now);
+  } else if (!queue_.armed(s)) {
+    queue_.arm(s, now, Phase::ipi);
+  }
 }
 
 void Machine::arm_timer(CpuId c, SlotId slot, SimTime at) {

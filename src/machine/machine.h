@@ -132,6 +132,9 @@ class Machine {
 
   // Sends an interrupt from code that runs on `from`; both kinds are merged with one under way.
   void send_ipi(CpuId from, CpuId to, IpiKind kind, SimTime now);
+  // need_resched was set on `c` by nobody on this machine: a CPU at rest notices it, another one
+  // gets a reschedule interrupt at once.
+  void notify(CpuId c, SimTime now);
 
   // --- Ticks ---------------------------------------------------------------------------------
 

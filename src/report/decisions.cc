@@ -14,14 +14,18 @@ std::string latency(const analysis::Decision& d) {
 
 std::string rule_words(const analysis::Decision& d) {
   if (!d.chosen.valid()) return "still queued: no CPU was selected";
-  std::string s = fmt::format("CPU {} by {}", d.chosen.value(),
-                              to_string(static_cast<sched::PlacementRule>(d.rule)));
+  const auto rule = static_cast<sched::PlacementRule>(d.rule);
   const auto affine = static_cast<sched::AffineRule>(d.affine);
+  std::string s = fmt::format("CPU {} by {}", d.chosen.value(), to_string(rule));
   if (affine != sched::AffineRule::not_asked) {
     s += fmt::format(", wake_affine {}", to_string(affine));
-    if (d.left != 0 || d.right != 0) s += fmt::format(" ({} against {})", d.left, d.right);
+    if (sched::compares_load(affine)) s += fmt::format(" (load {} against {})", d.left, d.right);
   }
   if (d.probes != 0) s += fmt::format(", {} CPUs probed", d.probes);
+  if (rule == sched::PlacementRule::none_idle && !sched::compares_load(affine)) {
+    s += fmt::format(" (queued: {} on the waker's CPU {}, {} on the previous CPU {})", d.left,
+                     d.waker_cpu.value(), d.right, d.prev.value());
+  }
   return s;
 }
 

@@ -68,7 +68,7 @@ SchedDomain domain_of(const Candidate& k) {
     case DomainLevel::package:
       break;
     case DomainLevel::numa:
-      f.numa = f.serialize = true;
+      f.numa = true;
       d.cache_nice_tries = 2;
       if (k.distance > kReclaimDistance) f.balance_exec = f.balance_fork = f.wake_affine = false;
       break;

@@ -90,7 +90,7 @@ class Kernel {
   // kernel_wake.cc
   void enqueue(Here here, Task& p, EnqueueFlags flags);
   void activate_woken(Here here, Task& p, bool migrated, uint8_t flags);
-  void wake_queued(Here here, Task& p, uint8_t flags);
+  void wake_queued(Here here, Task& p);
   [[nodiscard]] bool use_wakelist(Here here, const Task& p, CpuId cpu) const;
   void push_wakelist(Here here, Task& p, bool migrated);
   void drain_wakelist(Here here);

@@ -9,7 +9,7 @@ void Kernel::wake(Here here, TaskId id, uint8_t flags, WakeContext context) {
   emit(here, RecordKind::waking, id, flags, s_.rqs[here.cpu].curr.value(),
        static_cast<uint32_t>(p.cpu.value()) | static_cast<uint32_t>(context) << 16, p.wakeups++);
   if (p.on_rq) {
-    wake_queued(here, p, flags);
+    wake_queued(here, p);
     return;
   }
   RQL_AUDIT(p.state == RunState::sleeping);
@@ -53,7 +53,7 @@ void Kernel::set_cpu(Here here, Task& p, CpuId to, MigrateReason why) {
 }
 
 // The task is queued already: it was delayed, or it has not gone to sleep yet. No CPU is selected.
-void Kernel::wake_queued(Here here, Task& p, uint8_t) {
+void Kernel::wake_queued(Here here, Task& p) {
   Rq& rq = s_.rqs[p.cpu];
   machine_.charge(here.cpu, machine_.costs().wakeup_ns);
   charge_remote(here, p.cpu);

@@ -46,9 +46,12 @@ struct Placement {
   PlacementRule rule = PlacementRule::only_allowed;
   AffineRule affine = AffineRule::not_asked;
   uint16_t probes = 0;  // CPUs looked at by the scan
-  // What the deciding comparison compared: the effective loads of wake_affine's weight rule, else
-  // 0.
+  // The values that decided. Weight rules of wake_affine: effective load of the waker's and of the
+  // previous CPU. Else with none_idle: tasks queued on the waker's and on the previous CPU. Else 0.
   int32_t left = 0, right = 0;
 };
+constexpr bool compares_load(AffineRule r) {
+  return r == AffineRule::weight_this || r == AffineRule::weight_prev;
+}
 
 }  // namespace runqlab::sched

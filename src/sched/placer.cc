@@ -98,6 +98,10 @@ Placement Placer::select_fair(Task& p, Here here, uint8_t flags) {
     return out;
   }
   out.cpu = select_idle_sibling(p, prev, target, here, out);
+  if (out.rule == PlacementRule::none_idle && !compares_load(out.affine)) {
+    out.left = static_cast<int32_t>(rq.nr_running);
+    out.right = static_cast<int32_t>(s_.rqs[prev].nr_running);
+  }
   return out;
 }
 

@@ -132,12 +132,10 @@ void Simulation::dispatch(EventQueue::Event e) {
   } else if (e.slot == start_slot_) {
     const TaskId id = starts_[next_start_++];
     begin_program(id);
-    // Whoever starts the first tasks is not modelled: code of their CPU at rest, free of charge.
+    // Whoever starts the first tasks is not modelled: they come free of charge.
     const Here here{kernel_.task(id).cpu, e.time};
     kernel_.start(here, id);
-    if (!machine_.in_interrupt(here.cpu) && machine_.resting(here.cpu)) {
-      machine_.end_idle(here.cpu, e.time);
-    }
+    if (machine_.need_resched(here.cpu)) machine_.notify(here.cpu, e.time);
     if (next_start_ < starts_.size()) {
       queue_.arm(start_slot_, workload_.tasks[starts_[next_start_]].start_time, Phase::arrival);
     }

@@ -69,7 +69,6 @@ struct Replay {
   Duration span{};
   uint32_t nr_cpus = 0;
   ImportSummary import;
-  std::vector<std::string> assumptions;  // rules that were used in place of facts, in words
 };
 
 // Gives every task of the workload its program, and the workload its content hash.

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "trace/kernel_threads.h"
+
 namespace runqlab::trace {
 namespace {
 
@@ -142,10 +144,41 @@ void ReplayBuilder::add(const Event& e) {
       set_prio(tracks_[i], e.other_prio, by);
       break;
     }
+    case EventKind::sched_migrate_task:
+      migrated(e, c);
+      break;
+    case EventKind::sched_process_exec:
+      executed(c);
+      break;
     default:
       interrupt_event(e, c);
       break;
   }
+}
+
+// A task that wakes the stopper of its own CPU, waits for it and is moved by it asked for that: its
+// new affinity excludes the CPU (sched_setaffinity).
+void ReplayBuilder::migrated(const Event& e, const CpuTrack& c) {
+  const uint32_t i = track_of(e.task_pid, e.task_comm);
+  if (i >= kIdle || c.current >= kIdle || !e.cpu.valid()) return;
+  TaskTrack& t = tracks_[i];
+  if (!t.woke_stopper || t.where != Where::blocked || t.cpu != e.cpu || e.target == e.cpu) return;
+  if (!is_stopper_of(e.cpu, tracks_[c.current])) return;
+  t.evidence.resize(cpus_.size());
+  t.evidence[e.cpu.index()].excluded = true;
+}
+
+// execve moves a task to an idle CPU in the same way, so that what was seen before says nothing.
+void ReplayBuilder::executed(const CpuTrack& c) {
+  if (c.current >= kIdle) return;
+  for (CpuEvidence& e : tracks_[c.current].evidence) e.excluded = false;
+}
+
+// Whether `t` is the stopper of `cpu`.
+bool ReplayBuilder::is_stopper_of(CpuId cpu, const TaskTrack& t) const {
+  if (!t.comm.valid()) return false;
+  const std::string& comm = names_.text(t.comm);
+  return is_stopper(comm, t.prio) && percpu_thread_cpu(comm) == cpu.value();
 }
 
 // An event in the context of a task that the switches so far do not put there: a switch is missing.
@@ -328,7 +361,7 @@ void ReplayBuilder::switch_in(CpuTrack& c, CpuId cpu, int64_t now, uint32_t next
                !prev_was_idle);
   t.where = Where::running;
   t.cpu = cpu;
-  t.preempt_seen = false;
+  t.preempt_seen = t.woke_stopper = false;
   t.run_start_ns = t.mark_ns = now;
   t.irq_ns = 0;
   t.evidence.resize(cpus_.size());
@@ -358,9 +391,10 @@ void ReplayBuilder::fork(const Event& e) {
     p.advance(e.time_ns);
     p.ops.push_back({.op = op::bare(op::fork(t.id))});
     p.run_op().debt_ns += machine_.costs.wakeup_ns.ns();
-    // A child inherits nice and policy; its first switch says if that changed.
+    // A child inherits nice and policy; its first switch says if that changed. Affinity too.
     t.has_prio = p.has_prio;
     t.prio = t.first_prio = p.prio;
+    for (const CpuEvidence& from : p.evidence) t.evidence.push_back({.excluded = from.excluded});
   }
   begin_wait(t, e.time_ns);
   record(e, RecordKind::fork, parent, 0, t.id.value());

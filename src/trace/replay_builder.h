@@ -56,6 +56,9 @@ class ReplayBuilder {
   int64_t idle_time(const CpuTrack& c, int64_t now) const;
   void begin_wait(TaskTrack& t, int64_t now);
   void end_wait(TaskTrack& t, int64_t now, bool behind_task);
+  void migrated(const Event& e, const CpuTrack& c);
+  void executed(const CpuTrack& c);
+  [[nodiscard]] bool is_stopper_of(CpuId cpu, const TaskTrack& t) const;
 
   // replay_wake.cc
   void waking(const Event& e);

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "base/hash.h"
-#include "base/numbers.h"
+#include "trace/kernel_threads.h"
 #include "trace/replay_builder.h"
 
 namespace runqlab::trace {
@@ -15,20 +15,6 @@ constexpr uint32_t kPinnedWaits = 3;
 
 Program replayed(Arena&, const std::vector<Op>* ops) {
   for (const Op& o : *ops) co_yield o;
-}
-
-// "ksoftirqd/3", "kworker/3:1H", "migration/0": the CPU of a per-CPU kernel thread; -1 for others.
-int percpu_thread_cpu(std::string_view comm) {
-  for (const std::string_view prefix :
-       {"ksoftirqd/", "migration/", "kworker/", "cpuhp/", "ktimers/", "rcuc/", "idle_inject/",
-        "irq_work/", "backlog_napi/", "watchdog/", "stopper/"}) {
-    if (!comm.starts_with(prefix)) continue;
-    std::string_view rest = comm.substr(prefix.size());
-    const size_t n = std::min(rest.find_first_not_of("0123456789"), rest.size());
-    const auto cpu = parse_u64(rest.substr(0, n));
-    return cpu && *cpu < 65535 ? static_cast<int>(*cpu) : -1;
-  }
-  return -1;
 }
 
 // Appends the pieces of one program; neighbouring runs become one.
@@ -59,10 +45,6 @@ class PieceWriter {
   int64_t carry_ = 0;
 };
 
-bool is_stopper(std::string_view comm, int prio) {
-  return prio == 0 && (comm.starts_with("migration/") || comm.starts_with("stopper/"));
-}
-
 }  // namespace
 
 // Where the task may run, and from which of its ops on.
@@ -76,9 +58,9 @@ ReplayBuilder::Affinity ReplayBuilder::infer_affinity(const TaskTrack& t) const 
   size_t from_op = 0;
   for (size_t i = 0; i < t.evidence.size(); ++i) {
     const CpuEvidence& e = t.evidence[i];
-    if (e.waits < kPinnedWaits || e.waited_ns < kPinnedWaitNs || 2 * e.idle_ns < e.waited_ns) {
-      continue;
-    }
+    const bool shunned =
+        e.waits >= kPinnedWaits && e.waited_ns >= kPinnedWaitNs && 2 * e.idle_ns >= e.waited_ns;
+    if (!shunned && !e.excluded) continue;
     mask.clear(CpuId::of(i));
     from_op = std::max(from_op, e.left_at_op);
   }

@@ -141,6 +141,7 @@ void ReplayBuilder::task_wakes(const Event& e, uint32_t waker, uint32_t wakee, b
   w.ops.push_back(wake);
   w.run_op();
   note_wake(w, wakee, pending.op);
+  if (is_stopper_of(e.cpu, t)) w.woke_stopper = true;
   switch (t.where) {
     case Where::unknown:
       first_seen(t, Where::blocked, TaskStart::blocked, start_ns_);

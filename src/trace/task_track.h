@@ -49,13 +49,14 @@ struct PendingWake {
   bool is_set = false;
 };
 
-// Whether a task may use a CPU, as far as its waits behind others tell: since it ran there last.
+// Whether a task may use a CPU, as far as the recording tells: since it ran there last.
 struct CpuEvidence {
   int64_t waited_ns = 0;
   int64_t idle_ns = 0;  // of that, while this CPU was idle
   uint32_t waits = 0;
   size_t left_at_op = 0;  // ops.size() when its last run there ended
   bool ran = false;
+  bool excluded = false;  // it had itself moved away from there (or its parent had)
 };
 
 struct TaskTrack {
@@ -70,6 +71,7 @@ struct TaskTrack {
   CpuId first_cpu{};
   CpuId cpu{};                // while running
   bool preempt_seen = false;  // something asked to reschedule it in this run
+  bool woke_stopper = false;  // of its own CPU, and blocked next or will
   bool has_prio = false;
   int prio = 120;        // as in the trace
   int first_prio = 120;  // when it was first seen

@@ -27,7 +27,6 @@ enum class RecordKind : uint8_t {
   tick,          // current task, CPU
   timer_fire,    // task whose timer fired, CPU
   softirq,       // none, CPU, vector
-  balance,       // none, CPU, idle type, a = domain level, b = tasks moved
   set_sched,     // task, CPU, policy, a = nice + 20 or RT priority
 };
 

@@ -18,7 +18,6 @@ struct DomainFlags {
   bool share_llc = false;
   bool cluster = false;
   bool numa = false;
-  bool serialize = false;  // one CPU of the system at a time balances here
   bool prefer_sibling = false;
   bool balance_newidle = true;
   bool balance_exec = true;
