@@ -260,9 +260,11 @@ std::string ReplayRun::head() const {
     s += fmt::format("  {:<10}  {}\n", arm.title, kernel_words(arm.kernel));
   }
   s += fmt::format(
-      "  wakeups     {} by tasks, {} in softirqs of a task's send, {} own timers, {} own requests, "
+      "  wakeups     {} by tasks, {} in softirqs of a task's send, {} own timers and {} on a "
+      "clock, {} own requests, "
       "{} from outside; {} ended no block; {} answers hidden by preemption put back\n",
-      c.task_edges, c.softirq_edges, c.timers, c.requests, c.arrivals, c.not_blocked, c.rendezvous);
+      c.task_edges, c.softirq_edges, c.timers, c.periodic, c.requests, c.arrivals, c.not_blocked,
+      c.rendezvous);
   s += note_;
   s += fmt::format(
       "  assumed     modelled costs taken out of the bursts at {} % (--cost-correction), {} pieces "
@@ -321,6 +323,7 @@ void ReplayRun::print_json() const {
                     {"task_edges", c.task_edges},
                     {"softirq_edges", c.softirq_edges},
                     {"timers", c.timers},
+                    {"periodic_timers", c.periodic},
                     {"requests", c.requests},
                     {"arrivals", c.arrivals},
                     {"not_blocked", c.not_blocked},

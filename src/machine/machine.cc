@@ -92,7 +92,13 @@ SimTime Machine::leave_rest(CpuId c, SimTime now) {
   RQL_AUDIT(cpu.resting);
   cpu.resting = false;
   const SimTime from = now < cpu.interrupts_on ? cpu.interrupts_on : now;
-  return cpu.interrupts_on = from + spec_.costs.idle_exit_ns;
+  Guest::LateExit late{};
+  for (const Guest::LateExit& e : spec_.guest.late_exit) {
+    if (from - cpu.rest_since < e.rest) break;
+    late = e;
+  }
+  cpu.charge += late.cold;
+  return cpu.interrupts_on = from + spec_.costs.idle_exit_ns + late.exit;
 }
 
 void Machine::end_idle(CpuId c, SimTime now) {

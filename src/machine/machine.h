@@ -127,7 +127,7 @@ class Machine {
   // The host has taken the halted virtual CPU off its own: to the guest it looks preempted.
   [[nodiscard]] bool vcpu_preempted(CpuId c, SimTime now) const {
     const Cpu& cpu = cpus_[c];
-    return spec_.vcpu_gone_after && cpu.resting && now - cpu.rest_since > *spec_.vcpu_gone_after;
+    return spec_.guest.gone_after && cpu.resting && now - cpu.rest_since > *spec_.guest.gone_after;
   }
 
   // Sends an interrupt from code that runs on `from`; both kinds are merged with one under way.

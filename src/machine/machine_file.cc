@@ -14,9 +14,10 @@ namespace {
 
 using Names = std::span<const std::string_view>;
 
-constexpr std::string_view kTables[] = {"machine", "costs"};
-constexpr std::string_view kMachineKeys[] = {
-    "description", "topology", "numbering", "node_distance", "hz", "idle", "vcpu_gone_after_ns"};
+constexpr std::string_view kTables[] = {"machine", "guest", "costs"};
+constexpr std::string_view kMachineKeys[] = {"description",   "topology", "numbering",
+                                             "node_distance", "hz",       "idle"};
+constexpr std::string_view kGuestKeys[] = {"gone_after_ns", "late_exit_ns"};
 constexpr std::string_view kCostKeys[] = {"ns", "range", "source"};
 
 constexpr std::pair<std::string_view, CpuNumbering> kNumberings[] = {
@@ -39,6 +40,7 @@ class MachineFile {
     name_spec();
     if (Status s = check_keys(root, kTables, "table"); !s) return s.error();
     if (Status s = machine_table(root); !s) return s.error();
+    if (Status s = guest_table(root); !s) return s.error();
     if (Status s = costs_table(root); !s) return s.error();
     return std::move(spec_);
   }
@@ -107,7 +109,6 @@ class MachineFile {
     if (Status s = topology(machine); !s) return s;
     if (Status s = node_distance(machine); !s) return s;
     if (Status s = hz(machine); !s) return s;
-    if (Status s = vcpu_gone_after(machine); !s) return s;
     return idle(machine);
   }
 
@@ -194,16 +195,46 @@ class MachineFile {
     return Ok{};
   }
 
-  Status vcpu_gone_after(const toml::table& machine) {
-    const toml::node* node = machine.get("vcpu_gone_after_ns");
-    if (node == nullptr) return Ok{};
-    const Result<int64_t> v = integer(*node, "vcpu_gone_after_ns");
-    if (!v) return v.error();
-    if (*v < 0 || *v > 10'000'000) {
-      return at(node->source(), "vcpu_gone_after_ns must be 0..10000000", std::to_string(*v));
+  Status guest_table(const toml::table& root) {
+    const Result<const toml::table*> found = sub_table(root, "guest");
+    if (!found) return found.error();
+    if (*found == nullptr) return Ok{};
+    const toml::table& guest = **found;
+    if (Status s = check_keys(guest, kGuestKeys, "key"); !s) return s;
+    if (const toml::node* node = guest.get("gone_after_ns"); node != nullptr) {
+      const Result<Duration> d = guest_time(*node, "gone_after_ns");
+      if (!d) return d.error();
+      spec_.guest.gone_after = *d;
     }
-    spec_.vcpu_gone_after = Duration::nanos(*v);
+    const toml::node* node = guest.get("late_exit_ns");
+    if (node == nullptr) return Ok{};
+    if (!node->is_array()) return at(node->source(), "expected an array of rows", "late_exit_ns");
+    for (const toml::node& row : *node->as_array()) {
+      const toml::array* cells = row.as_array();
+      if (cells == nullptr || cells->size() != 3) {
+        return at(row.source(), "expected [rest, exit, cold]", "late_exit_ns");
+      }
+      Duration value[3];
+      for (size_t i = 0; i < 3; ++i) {
+        const Result<Duration> v = guest_time((*cells)[i], "late_exit_ns");
+        if (!v) return v.error();
+        value[i] = *v;
+      }
+      if (!spec_.guest.late_exit.empty() && value[0] <= spec_.guest.late_exit.back().rest) {
+        return at(row.source(), "rows must ascend", "late_exit_ns");
+      }
+      spec_.guest.late_exit.push_back({value[0], value[1], value[2]});
+    }
     return Ok{};
+  }
+
+  Result<Duration> guest_time(const toml::node& node, std::string_view key) {
+    const Result<int64_t> v = integer(node, key);
+    if (!v) return v.error();
+    if (*v < 0 || *v > 1'000'000'000) {
+      return at(node.source(), std::to_string(*v) + " lies outside 0..1000000000", key);
+    }
+    return Duration::nanos(*v);
   }
 
   Status costs_table(const toml::table& root) {

@@ -8,7 +8,10 @@
 //   node_distance = [[10, 21], [21, 10]]           # ACPI SLIT, one row per NUMA node
 //   hz = 250                           # default; or 100, 300, 1000
 //   idle = "interrupt"                 # default; or "polls": the idle state watches the flags word
-//   vcpu_gone_after_ns = 1000000       # a guest that sees steal time: see MachineSpec
+//
+//   [guest]                            # its CPUs are virtual: see struct Guest
+//   gone_after_ns = 1000000
+//   late_exit_ns = [[2000000, 6600, 0], [16000000, 20300, 20000]]
 //
 //   [costs]                            # names and limits: costs.def
 //   context_switch_ns = { ns = 424, range = [380, 900], source = "where it was measured" }
@@ -37,6 +40,21 @@ struct CostSource {
   int64_t low_ns = 0, high_ns = 0;  // plausible range on this machine, inclusive
 };
 
+// What virtual CPUs do that others do not: the host takes the physical CPU away while they halt.
+struct Guest {
+  // A guest with steal time accounting sees a CPU as preempted when it has halted for this long,
+  // and placement then does not take it for idle (FAIR.md D.5, "the virtual CPU not preempted").
+  std::optional<Duration> gone_after{};
+  // After a rest of at least `rest`, leaving the idle state takes `exit` more, and the first code
+  // after it, with cold caches, `cold` more; ascending.
+  struct LateExit {
+    Duration rest;
+    Duration exit;
+    Duration cold;
+  };
+  std::vector<LateExit> late_exit{};
+};
+
 struct MachineSpec {
   std::string name;         // preset name, file name without .toml, or synthetic text
   std::string description;  // one line
@@ -47,10 +65,7 @@ struct MachineSpec {
   std::map<std::string, CostSource, std::less<>> cost_sources;  // only costs that were set
   uint32_t hz = 250;                                            // ticks per second
   bool idle_polls = false;  // the idle state watches the flags word: no IPI is needed
-  // A guest with steal time accounting sees a halted CPU as preempted once the host has given it
-  // away, and placement then does not take it for idle (FAIR.md D.5, "the virtual CPU not
-  // preempted"). After how long that is; nothing on other machines.
-  std::optional<Duration> vcpu_gone_after{};
+  Guest guest{};
 
   [[nodiscard]] Duration tick() const { return Duration::nanos(1'000'000'000 / hz); }
 };

@@ -167,6 +167,9 @@ numbering = "alternate_nodes"
 node_distance = [[10, 12, 32, 32], [12, 10, 32, 32], [32, 32, 10, 12], [32, 32, 12, 10]]
 hz = 1000
 idle = "polls"
+[guest]
+gone_after_ns = 500000
+late_exit_ns = [[1000000, 10, 0], [2000000, 20, 30]]
 [costs]
 syscall_ns = 70
 wakeup_ns = { ns = 400, range = [300, 500], source = "measured" }
@@ -181,6 +184,11 @@ yield_ns = { ns = 90 }
   EXPECT_EQ(m->topology.node_distance(NodeId(1), NodeId(2)), 32U);
   EXPECT_EQ(m->tick(), 1_ms);
   EXPECT_TRUE(m->idle_polls);
+  EXPECT_EQ(m->guest.gone_after, 500_us);
+  ASSERT_EQ(m->guest.late_exit.size(), 2U);
+  EXPECT_EQ(m->guest.late_exit[1].rest, 2_ms);
+  EXPECT_EQ(m->guest.late_exit[1].exit, 20_ns);
+  EXPECT_EQ(m->guest.late_exit[1].cold, 30_ns);
   EXPECT_EQ(m->costs.syscall_ns, 70_ns);
   EXPECT_EQ(m->cost_sources.at("syscall_ns").text, "assumed");
   EXPECT_EQ(m->costs.wakeup_ns, 400_ns);
@@ -212,10 +220,10 @@ TEST(ParseMachine, UnknownNamesGetHints) {
   EXPECT_EQ(error_in("[cost]\n"),
             "m.toml:4:2: unknown table (at \"cost\"); did you mean \"costs\"?");
   EXPECT_EQ(error_in("[tracing]\n"),
-            "m.toml:4:2: unknown table (at \"tracing\"); known: machine, costs");
+            "m.toml:4:2: unknown table (at \"tracing\"); known: machine, guest, costs");
   EXPECT_EQ(error_of("[machine]\nhertz = 250\ndescripton = \"x\"\n"),
             "m.toml:2:1: unknown key (at \"hertz\"); known: description, topology, numbering, "
-            "node_distance, hz, idle, vcpu_gone_after_ns");
+            "node_distance, hz, idle");
   EXPECT_EQ(error_in("[costs]\ncontext_swich_ns = 1000\n"),
             "m.toml:5:1: unknown cost (at \"context_swich_ns\"); did you mean "
             "\"context_switch_ns\"?");
@@ -266,6 +274,19 @@ TEST(ParseMachine, NodeDistancesAreChecked) {
   EXPECT_EQ(error("[[10, 4294967306], [21, 10]]"),
             "m.toml:3:17: the distance from node 0 to 1 must lie in 10..254 (at "
             "\"node_distance\")");
+}
+
+TEST(ParseMachine, GuestIsChecked) {
+  EXPECT_EQ(error_in("[guest]\nsteal = 1\n"),
+            "m.toml:5:1: unknown key (at \"steal\"); known: gone_after_ns, late_exit_ns");
+  EXPECT_EQ(error_in("[guest]\ngone_after_ns = -1\n"),
+            "m.toml:5:17: -1 lies outside 0..1000000000 (at \"gone_after_ns\")");
+  EXPECT_EQ(error_in("[guest]\nlate_exit_ns = 5\n"),
+            "m.toml:5:16: expected an array of rows (at \"late_exit_ns\")");
+  EXPECT_EQ(error_in("[guest]\nlate_exit_ns = [[1, 2]]\n"),
+            "m.toml:5:17: expected [rest, exit, cold] (at \"late_exit_ns\")");
+  EXPECT_EQ(error_in("[guest]\nlate_exit_ns = [[5, 1, 1], [5, 2, 2]]\n"),
+            "m.toml:5:28: rows must ascend (at \"late_exit_ns\")");
 }
 
 TEST(SetCost, TakesUnitsAndRemembersTheUser) {

@@ -50,6 +50,7 @@ struct ReplayCounts {
   uint64_t task_edges = 0;     // woken by a task
   uint64_t softirq_edges = 0;  // woken in a softirq at the end of a task's own send
   uint64_t timers = 0;         // the sleeper's own timer, relative to its block
+  uint64_t periodic = 0;       // the sleeper's own timer, at points of its clock (replay_timers.cc)
   uint64_t requests = 0;       // the sleeper's own request (D state), relative to its block
   uint64_t arrivals = 0;       // independent of the sleeper, at their time
   uint64_t not_blocked = 0;    // woken while running or queued: no block to end

@@ -86,6 +86,9 @@ class ReplayBuilder {
   void note_preempted(uint32_t prev, uint32_t next);
   void insert_rendezvous();
 
+  // replay_timers.cc
+  void put_timers_on_clock(TaskTrack& t);
+
   // replay_finish.cc
   struct Affinity {
     std::string cpus;  // empty: all

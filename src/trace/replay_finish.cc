@@ -115,6 +115,9 @@ Result<Replay> ReplayBuilder::finish(const ImportSummary& import) {
   chunk_.clear();
 
   insert_rendezvous();
+  if (options_.irq_wakeups == IrqWakeups::inferred) {
+    for (TaskTrack& t : tracks_) put_timers_on_clock(t);
+  }
   auto programs = std::make_shared<Programs>();
   Workload& w = out.workload;
   for (TaskTrack& t : tracks_) {

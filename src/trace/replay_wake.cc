@@ -207,6 +207,7 @@ void ReplayBuilder::interrupt_wakes(const Event& e, const CpuTrack& c, uint32_t 
       ++counts_.requests;
     } else {
       ++counts_.timers;
+      t.timer_sleeps.push_back({t.block_op, t.blocked_at_ns, e.time_ns - late.ns()});
     }
   } else {
     arrivals_.push_back(

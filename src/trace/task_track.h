@@ -49,6 +49,12 @@ struct PendingWake {
   bool is_set = false;
 };
 
+// A sleep that the task's own timer ended, on the recording's clock.
+struct TimerSleep {
+  size_t op = 0;
+  int64_t from_ns = 0, until_ns = 0;
+};
+
 // Whether a task may use a CPU, as far as the recording tells: since it ran there last.
 struct CpuEvidence {
   int64_t waited_ns = 0;
@@ -99,6 +105,7 @@ struct TaskTrack {
   uint32_t awaits_answer = ~uint32_t{0};  // it blocked right after waking this task
   size_t open_rendezvous = ~size_t{0};    // it runs as a wakee that preempted its waker
   std::vector<Insertion> insertions;
+  std::vector<TimerSleep> timer_sleeps;
 
   // The run op at the end of `ops`, made if need be.
   RawOp& run_op() {
