@@ -35,11 +35,15 @@ class [[nodiscard]] Result {
   [[nodiscard]] bool ok() const { return v_.index() == 0; }
   explicit operator bool() const { return ok(); }
 
-  T& value() {
+  T& value() & {
     RQL_CHECK(ok());
     return *std::get_if<0>(&v_);
   }
-  const T& value() const {
+  T&& value() && {
+    RQL_CHECK(ok());
+    return std::move(*std::get_if<0>(&v_));
+  }
+  const T& value() const& {
     RQL_CHECK(ok());
     return *std::get_if<0>(&v_);
   }

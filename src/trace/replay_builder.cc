@@ -106,6 +106,7 @@ void ReplayBuilder::set_prio(TaskTrack& t, int prio, TaskTrack& by) {
 }
 
 void ReplayBuilder::add(const Event& e) {
+  if (e.kind == EventKind::sched_wakeup && !wakeup_counts()) return;
   if (!started_) {
     started_ = true;
     start_ns_ = e.time_ns;
@@ -125,12 +126,10 @@ void ReplayBuilder::add(const Event& e) {
       sched_switch(e);
       break;
     case EventKind::sched_waking:
-      has_waking_ = true;
       waking(e);
       break;
     case EventKind::sched_wakeup:
-      // Old recorders write no sched_waking; otherwise this adds nothing that a re-run may use.
-      if (!has_waking_) waking(e);
+      waking(e);
       break;
     case EventKind::sched_process_fork:
       fork(e);
@@ -181,6 +180,14 @@ bool ReplayBuilder::is_stopper_of(CpuId cpu, const TaskTrack& t) const {
   return is_stopper(comm, t.prio) && percpu_thread_cpu(comm) == cpu.value();
 }
 
+// sched_wakeup says nothing that a re-run may use, and many recordings have none: it is not looked
+// at. Where it is the only event of a wakeup (sched_waking came with Linux 4.3), it stands for it.
+bool ReplayBuilder::wakeup_counts() const {
+  constexpr uint64_t kEnoughSwitches = 64;
+  return seen_[static_cast<size_t>(EventKind::sched_waking)] == 0 &&
+         seen_[static_cast<size_t>(EventKind::sched_switch)] >= kEnoughSwitches;
+}
+
 // An event in the context of a task that the switches so far do not put there: a switch is missing.
 void ReplayBuilder::repair_current(const Event& e) {
   CpuTrack& c = cpu_of(e);
@@ -214,9 +221,10 @@ void ReplayBuilder::repair_current(const Event& e) {
 // Runs that end in state R were preempted, or the task yielded: nothing had asked for a reschedule.
 bool ReplayBuilder::was_yield(const TaskTrack& t, const Event& e, uint32_t next) const {
   if (e.preempted || t.preempt_seen) return false;
+  // Somebody was woken during this run.
+  if (next < kIdle && tracks_[next].waiting_since_ns > t.run_start_ns) return false;
   if (e.context.known) return true;
-  // Without flags: somebody was woken during this run, or a tick was near.
-  if (next < kIdle && tracks_[next].waiting_since_ns >= t.run_start_ns) return false;
+  // Without flags: a tick was near.
   const int64_t since_tick = e.time_ns % machine_.tick().ns();
   return since_tick > kTickReachNs;
 }

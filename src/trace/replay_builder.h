@@ -44,6 +44,7 @@ class ReplayBuilder {
   // replay_builder.cc
   CpuTrack& cpu_of(const Event& e);
   uint32_t track_of(int32_t pid, StrId comm);
+  [[nodiscard]] bool wakeup_counts() const;
   void repair_current(const Event& e);
   void sched_switch(const Event& e);
   void switch_out(CpuTrack& c, const Event& e, uint32_t prev, TaskState state, bool preempted,
@@ -125,7 +126,6 @@ class ReplayBuilder {
   int64_t start_ns_ = 0;
   int64_t last_ns_ = 0;
   bool started_ = false;
-  bool has_waking_ = false;
 };
 
 }  // namespace runqlab::trace
