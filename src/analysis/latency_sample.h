@@ -59,7 +59,7 @@ class LatencySample {
   }
 
  private:
-  static constexpr size_t kExact = size_t{1} << 16;
+  static constexpr size_t kExact = size_t{1} << 13;
   static constexpr int kSubBits = 6;
 
   static size_t index_of(int64_t ns) {

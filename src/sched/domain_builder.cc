@@ -1,6 +1,7 @@
 #include "sched/domain_builder.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 namespace runqlab::sched {
@@ -118,43 +119,58 @@ bool child_prefers_sibling(const Domains& all, CpuId c, const CpuMask& span) {
   return false;
 }
 
-// Groups of a domain: the spans of the children of its CPUs, a ring from the own CPU on.
-void add_groups(const Topology& t, Domains& all, CpuId c, SchedDomain& d) {
-  CpuMask covered(t.nr_cpus());
+// The groups of a span at one level: for each of its CPUs the one that stands for its child domain.
+// CPUs of one domain see the same objects: state such as `imbalanced` is the group's, not the
+// viewer's.
+struct SpanGroups {
+  CpuMask span;
+  IdVector<CpuId, std::shared_ptr<SchedGroup>> home;
+};
+
+SpanGroups make_groups(const Topology& t, const Domains& all, const SchedDomain& d) {
   const size_t n = t.nr_cpus();
-  for (size_t i = 0; i < n; ++i) {
-    const CpuId cpu = CpuId::of((c.index() + i) % n);
-    if (!d.span.test(cpu) || covered.test(cpu)) continue;
+  SpanGroups out{d.span, IdVector<CpuId, std::shared_ptr<SchedGroup>>(n)};
+  for (const CpuId cpu : d.span) {
+    if (out.home[cpu]) continue;
     auto g = std::make_shared<SchedGroup>();
     g->span = child_span(all, cpu, d, n);
-    covered |= g->span;
     g->weight = static_cast<uint32_t>(g->span.count());
     g->cores = count_cores(t, g->span);
     g->capacity = 1024ULL * g->weight;
     g->prefer_sibling = child_prefers_sibling(all, cpu, g->span);
     g->balance_mask = CpuMask(n);
+    // Child spans may overlap on machines whose nodes are not all alike.
     for (const CpuId member : g->span) {
-      if (child_span(all, member, d, n) == g->span) g->balance_mask.set(member);
+      if (child_span(all, member, d, n) != g->span) continue;
+      g->balance_mask.set(member);
+      out.home[member] = g;
     }
-    d.groups.push_back(std::move(g));
   }
+  return out;
 }
 
-// CPUs of one domain see the same group objects when their groups are equal: state such as
-// `imbalanced` is the group's, not the viewer's.
-void share_groups(Domains& all) {
-  for (size_t i = 0; i < all.of.size(); ++i) {
+// A ring, the CPU's own group first.
+std::vector<std::shared_ptr<SchedGroup>> ring_from(CpuId c, const SpanGroups& groups, size_t n) {
+  std::vector<std::shared_ptr<SchedGroup>> ring;
+  CpuMask covered(n);
+  for (size_t i = 0; i < n; ++i) {
+    const CpuId cpu = CpuId::of((c.index() + i) % n);
+    if (!groups.span.test(cpu) || covered.test(cpu)) continue;
+    ring.push_back(groups.home[cpu]);
+    covered |= ring.back()->span;
+  }
+  return ring;
+}
+
+void add_groups(const Topology& t, Domains& all) {
+  std::map<std::pair<DomainLevel, CpuId>, std::vector<SpanGroups>> known;  // by level and first CPU
+  for (size_t i = 0; i < t.nr_cpus(); ++i) {
     for (SchedDomain& d : all.of[CpuId::of(i)]) {
-      const CpuId first = d.span.first();
-      if (first.index() >= i) continue;
-      for (SchedDomain& o : all.of[first]) {
-        if (o.level != d.level || o.span != d.span) continue;
-        for (auto& g : d.groups) {
-          const auto same = std::find_if(o.groups.begin(), o.groups.end(),
-                                         [&](const auto& h) { return h->span == g->span; });
-          if (same != o.groups.end()) g = *same;
-        }
-      }
+      auto& same_start = known[{d.level, d.span.first()}];
+      auto it = std::find_if(same_start.begin(), same_start.end(),
+                             [&](const SpanGroups& g) { return g.span == d.span; });
+      if (it == same_start.end()) it = same_start.insert(it, make_groups(t, all, d));
+      d.groups = ring_from(CpuId::of(i), *it, t.nr_cpus());
     }
   }
 }
@@ -198,11 +214,8 @@ Domains build_domains(const Topology& t) {
     llc.size = static_cast<uint32_t>(t.llc_cpus(t.cpu(c).llc).count());
     llc.nr_idle_scan = llc.size;
   }
-  for (size_t i = 0; i < t.nr_cpus(); ++i) {
-    for (SchedDomain& d : all.of[CpuId::of(i)]) add_groups(t, all, CpuId::of(i), d);
-    set_imb_numa_nr(all, CpuId::of(i));
-  }
-  share_groups(all);
+  add_groups(t, all);
+  for (size_t i = 0; i < t.nr_cpus(); ++i) set_imb_numa_nr(all, CpuId::of(i));
   return all;
 }
 
