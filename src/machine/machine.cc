@@ -1,7 +1,6 @@
 #include "machine/machine.h"
 
 #include <algorithm>
-#include <functional>
 
 namespace runqlab::machine {
 namespace {
@@ -128,10 +127,21 @@ void Machine::notify(CpuId c, SimTime now) {
   }
 }
 
-void Machine::arm_timer(CpuId c, SlotId slot, SimTime at) {
+void Machine::arm_timer(CpuId c, SlotId slot, SimTime at, Duration slack) {
   auto& timers = cpus_[c].timers;
-  timers.insert(std::lower_bound(timers.begin(), timers.end(), at, std::greater<>()), at);
+  const Timer timer{at, slot, slack};
+  const auto later = [](const Timer& a, const Timer& b) { return b < a; };
+  timers.insert(std::lower_bound(timers.begin(), timers.end(), timer, later), timer);
   queue_.arm(slot, at + spec_.costs.timer_latency_ns, Phase::timer);
+}
+
+void Machine::timer_fired(CpuId c, SlotId slot) {
+  auto& timers = cpus_[c].timers;
+  const auto it = std::find_if(timers.rbegin(), timers.rend(),
+                               [slot](const Timer& t) { return t.slot == slot; });
+  RQL_AUDIT(it != timers.rend());
+  timers.erase(std::next(it).base());
+  queue_.disarm(slot);
 }
 
 void Machine::start_tick(CpuId c, SimTime now) {

@@ -150,14 +150,22 @@ class Machine {
 
   // --- Timers of tasks -----------------------------------------------------------------------
 
-  // A timer of CPU `c` that expires at `at`; its handler starts timer_latency_ns later.
-  void arm_timer(CpuId c, SlotId slot, SimTime at);
-  // The handler of the earliest timer of `c` starts.
-  void timer_fired(CpuId c) { cpus_[c].timers.pop_back(); }
+  // A timer of CPU `c` that expires at `at`, or up to `slack` earlier when a timer interrupt comes
+  // anyway; its handler starts timer_latency_ns later.
+  void arm_timer(CpuId c, SlotId slot, SimTime at, Duration slack);
+  // The handler of this timer of `c` starts.
+  void timer_fired(CpuId c, SlotId slot);
+  // A timer interrupt is being served: the next timer of `c`, in order of expiry, if it may expire
+  // at `now`, else none.
+  [[nodiscard]] SlotId expirable_timer(CpuId c, SimTime now) const {
+    const auto& timers = cpus_[c].timers;
+    const bool may = !timers.empty() && timers.back().at - timers.back().slack <= now;
+    return may ? timers.back().slot : SlotId::none();
+  }
   // SimTime::max() when none is armed.
   [[nodiscard]] SimTime next_timer(CpuId c) const {
     const auto& timers = cpus_[c].timers;
-    return timers.empty() ? SimTime::max() : timers.back();
+    return timers.empty() ? SimTime::max() : timers.back().at;
   }
 
   // --- Records -------------------------------------------------------------------------------
@@ -173,6 +181,12 @@ class Machine {
   void charge_runtime_events(CpuId c, uint32_t n) { cpus_[c].charge += runtime_event_cost_ * n; }
 
  private:
+  struct Timer {
+    SimTime at;
+    SlotId slot;
+    Duration slack;
+    bool operator<(const Timer& o) const { return at != o.at ? at < o.at : slot < o.slot; }
+  };
   struct Frame {
     Context context = Context::idle;
     Duration left{};
@@ -185,9 +199,9 @@ class Machine {
     bool need_resched = false;
     bool need_resched_lazy = false;
     bool resting = true;
-    SimTime interrupts_on{};      // a switch holds interrupts off until then
-    std::vector<SimTime> timers;  // latest first
-    SimTime rest_since{};         // meaningful while resting
+    SimTime interrupts_on{};    // a switch holds interrupts off until then
+    std::vector<Timer> timers;  // latest first
+    SimTime rest_since{};       // meaningful while resting
     Duration charge{};
 
     [[nodiscard]] const Frame& top() const { return stack[depth]; }

@@ -42,6 +42,12 @@ class Kernel {
   [[nodiscard]] bool set_affinity(Here here, TaskId id, const std::string& cpus);
   void yield(Here here);
 
+  // How much later than asked a timer of this task may expire: none for real-time tasks.
+  [[nodiscard]] Duration timer_slack(TaskId id) const {
+    return s_.tasks[id].sched_class == SchedClass::fair ? config_.tunables.timer_slack_ns
+                                                        : Duration{};
+  }
+
   // The scheduling pass: the current task leaves (or not), the next one is picked and switched to.
   // `resume` is what the leaving task executes first when it comes back.
   struct Resume {

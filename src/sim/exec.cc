@@ -118,7 +118,9 @@ Simulation::Step Simulation::step(Here here, TaskId id, TaskRun& t) {
       t.timer_cpu = o.kind == OpKind::sleep && o.target != TaskId::none().value()
                         ? on_machine(CpuId(static_cast<uint16_t>(o.target)))
                         : here.cpu;
-      machine_.arm_timer(t.timer_cpu, timer_slot(id), until);
+      const Duration slack = kernel_.timer_slack(id);
+      // What was recorded is when the timer went off, that is, with its slack.
+      machine_.arm_timer(t.timer_cpu, timer_slot(id), o.bare ? until : until + slack, slack);
       return sleep(here, t, kFetch, exit);
     }
     case OpKind::yield:

@@ -1,7 +1,8 @@
-// sim/lab.h — situations for tests in a few words, and what happened as lines to compare:
+// sim/lab.h — situations for tests in a few words, and what happened as lines to compare. Costs
+// are 0 unless lab.costs() says else, and so is the timer slack unless the arm does.
 //
-//   Lab lab("pack:1 l3:1 core:2 pu:1", "6.18");           // costs are 0 unless lab.costs() says
-//   else lab.task("w").on("0").run(1_ms).wake("x").block();
+//   Lab lab("pack:1 l3:1 core:2 pu:1");
+//   lab.task("w").on("0").run(1_ms).wake("x").block();
 //   lab.task("x").on("0").waits().run(1_ms);
 //   EXPECT_EQ(lab.switches(), (Lines{"0 us, CPU 0: idle -> w", …}));
 #pragma once
@@ -93,7 +94,8 @@ class LabTask {
 
 class Lab : public RecordSink {
  public:
-  explicit Lab(std::string_view machine = "pack:1 l3:1 core:1 pu:1", std::string_view arm = "6.18")
+  explicit Lab(std::string_view machine = "pack:1 l3:1 core:1 pu:1",
+               std::string_view arm = "6.18,timer_slack_ns=0")
       : machine_(machine::load_machine(machine).value()),
         kernel_(sched::parse_arm(arm, sched::kernel_of("6.18").value()).value()) {
     machine_.costs = free_of_charge();
@@ -172,6 +174,10 @@ class Lab : public RecordSink {
     return since ? sum + (result_.finished - *since) : sum;
   }
 
+  [[nodiscard]] std::string name_of(TaskId id) const {
+    return id.valid() ? tasks_[id.index()].spec_.name : "idle";
+  }
+
   void consume(std::span<const Record> records) override {
     records_.insert(records_.end(), records.begin(), records.end());
   }
@@ -186,9 +192,6 @@ class Lab : public RecordSink {
     }
     RQL_CHECK(false);
     return {};
-  }
-  [[nodiscard]] std::string name_of(TaskId id) const {
-    return id.valid() ? tasks_[id.index()].spec_.name : "idle";
   }
 
   machine::MachineSpec machine_;

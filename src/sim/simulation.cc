@@ -194,6 +194,7 @@ void Simulation::cpu_event(CpuEvent kind, Here here, SlotId slot) {
       break;
     case CpuEvent::tick:
       kernel_.tick(here);
+      expire_timers(here);
       break;
     case CpuEvent::work_done:
       break;
@@ -211,10 +212,23 @@ void Simulation::timer_fired(TaskId id, SimTime now, SlotId slot) {
     machine_.set_serving_timer(here.cpu);
     machine_.charge(here.cpu, machine_.costs().timer_ns);
   }
-  machine_.timer_fired(here.cpu);
+  timer_expires(here, id);
+  expire_timers(here);
+  kernel_.settle(here);
+}
+
+void Simulation::timer_expires(Here here, TaskId id) {
+  machine_.timer_fired(here.cpu, timer_slot(id));
   kernel_.timer_interrupt(here, id);
   kernel_.wake(here, id, 0, WakeContext::hardirq);
-  kernel_.settle(here);
+}
+
+// The interrupt of one timer, or the tick, serves others whose slack allows it.
+void Simulation::expire_timers(Here here) {
+  for (SlotId s = machine_.expirable_timer(here.cpu, here.now); s.valid();
+       s = machine_.expirable_timer(here.cpu, here.now)) {
+    timer_expires(here, TaskId::of(s.index() - machine_.nr_slots()));
+  }
 }
 
 // What reaches the machine now goes to the interrupt lines of its CPUs.

@@ -65,6 +65,8 @@ class Simulation {
   void dispatch(EventQueue::Event e);
   void cpu_event(machine::CpuEvent kind, sched::Here here, SlotId slot);
   void timer_fired(TaskId id, SimTime now, SlotId slot);
+  void timer_expires(sched::Here here, TaskId id);
+  void expire_timers(sched::Here here);
   void arrivals_due(SimTime now);
   void device_interrupt(sched::Here here);
   // Interrupts of `c` are off: the event waits until they are on again. True when it had to.

@@ -83,6 +83,23 @@ TEST(History, CostsOfAWakeupOfAnIdleCpu) {
                          c.tick_restart_ns);
 }
 
+// hrtimer_interrupt serves what its slack allows, so that timers of fair tasks that lie close
+// together expire together, at the latest time that the first of them may have.
+TEST(History, TimersShareAnInterruptWithinTheirSlack) {
+  Lab lab("pack:1 l3:1 core:1 pu:1", "6.18,timer_slack_ns=50000");
+  lab.task("a").sleep(1_ms);
+  lab.task("b").sleep(1030_us);
+  lab.task("c").sleep(1070_us);
+  lab.task("rt").fifo(1).sleep(1100_us);
+  lab.run();
+  Lines fired;
+  for (const Record& r : lab.records(RecordKind::timer_fire)) {
+    fired.push_back(
+        fmt::format("{} us: {}", static_cast<double>(r.time_ns) / 1000, lab.name_of(r.task_id())));
+  }
+  EXPECT_EQ(fired, (Lines{"1050 us: a", "1050 us: b", "1100 us: rt", "1100 us: c"}));
+}
+
 TEST(History, AFifoTaskPreemptsAtOnceAndRunsToItsEnd) {
   Lab lab;
   lab.task("hog").run(10_ms);

@@ -10,6 +10,8 @@ constexpr TunableInfo kTable[] = {
      &Tunables::migration_cost_ns, nullptr},
     {"rr_timeslice_ns", "slice of a SCHED_RR task, counted in ticks", 1'000'000, 10'000'000'000,
      &Tunables::rr_timeslice_ns, nullptr},
+    {"timer_slack_ns", "how late a timer of a fair task may be, to share an interrupt", 0,
+     1'000'000'000, &Tunables::timer_slack_ns, nullptr},
     {"nr_migrate", "most tasks that one load-balance pass looks at", 1, 100'000, nullptr,
      &Tunables::nr_migrate},
 };

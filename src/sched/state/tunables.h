@@ -19,6 +19,7 @@ struct Tunables {
   Duration base_slice_ns{};
   Duration migration_cost_ns = Duration::micros(500);
   Duration rr_timeslice_ns = Duration::millis(100);
+  Duration timer_slack_ns = Duration::micros(50);
   int64_t nr_migrate = 32;  // most tasks that one balance pass looks at
   Preempt preempt = Preempt::voluntary;
 };
