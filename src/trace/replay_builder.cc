@@ -85,9 +85,12 @@ void ReplayBuilder::end_wait(TaskTrack& t, int64_t now, bool behind_task) {
   t.evidence.resize(cpus_.size());
   for (size_t i = 0; i < t.idle_at_wait.size(); ++i) {
     CpuEvidence& e = t.evidence[i];
-    e.idle_ns += idle_time(cpus_[i], now) - t.idle_at_wait[i];
-    e.waited_ns += now - t.waiting_since_ns;
+    const int64_t idle = idle_time(cpus_[i], now) - t.idle_at_wait[i];
+    const int64_t waited = now - t.waiting_since_ns;
+    e.idle_ns += idle;
+    e.waited_ns += waited;
     ++e.waits;
+    if (waited >= machine_.tick().ns() * 9 / 10 && 2 * idle >= waited) ++e.long_waits;
   }
 }
 
@@ -161,7 +164,9 @@ void ReplayBuilder::migrated(const Event& e, const CpuTrack& c) {
   const uint32_t i = track_of(e.task_pid, e.task_comm);
   if (i >= kIdle || c.current >= kIdle || !e.cpu.valid()) return;
   TaskTrack& t = tracks_[i];
-  if (!t.woke_stopper || t.where != Where::blocked || t.cpu != e.cpu || e.target == e.cpu) return;
+  // Woken just before if it had left the queue, just after if not.
+  const bool waits = t.where == Where::blocked || t.where == Where::runnable;
+  if (!t.woke_stopper || !waits || t.cpu != e.cpu || e.target == e.cpu) return;
   if (!is_stopper_of(e.cpu, tracks_[c.current])) return;
   t.evidence.resize(cpus_.size());
   t.evidence[e.cpu.index()].excluded = true;
@@ -219,14 +224,13 @@ void ReplayBuilder::repair_current(const Event& e) {
 }
 
 // Runs that end in state R were preempted, or the task yielded: nothing had asked for a reschedule.
-bool ReplayBuilder::was_yield(const TaskTrack& t, const Event& e, uint32_t next) const {
-  if (e.preempted || t.preempt_seen) return false;
-  // Somebody was woken during this run.
-  if (next < kIdle && tracks_[next].waiting_since_ns > t.run_start_ns) return false;
-  if (e.context.known) return true;
-  // Without flags: a tick was near.
-  const int64_t since_tick = e.time_ns % machine_.tick().ns();
-  return since_tick > kTickReachNs;
+// Whoever became runnable during the run may have, also for the benefit of another task.
+bool ReplayBuilder::was_yield(const TaskTrack& t, const Event& e) const {
+  if (e.preempted || t.preempt_seen || last_runnable_ns_ >= t.run_start_ns) return false;
+  // With flags, the event in the scheduling pass would have shown the tick's request.
+  if (e.context.known && seen_[static_cast<size_t>(EventKind::sched_stat_runtime)] != 0)
+    return true;
+  return e.time_ns % machine_.tick().ns() > kTickReachNs;
 }
 
 void ReplayBuilder::sched_switch(const Event& e) {
@@ -284,7 +288,7 @@ void ReplayBuilder::switch_out(CpuTrack& c, const Event& e, uint32_t prev, TaskS
       leave = TaskLeave::preempted;
       t.where = Where::runnable;
       if (next < kIdle) note_preempted(prev, next);
-      if (was_yield(t, seen, next)) {
+      if (was_yield(t, seen)) {
         leave = TaskLeave::yielded;
         ++counts_.yields;
         t.ops.push_back({.op = op::bare(op::yield())});
@@ -405,6 +409,7 @@ void ReplayBuilder::fork(const Event& e) {
     for (const CpuEvidence& from : p.evidence) t.evidence.push_back({.excluded = from.excluded});
   }
   begin_wait(t, e.time_ns);
+  last_runnable_ns_ = e.time_ns;
   record(e, RecordKind::fork, parent, 0, t.id.value());
 }
 

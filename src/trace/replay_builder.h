@@ -34,6 +34,7 @@ class ReplayBuilder {
     int64_t irq_began = 0;   // of the measured interrupt or softirq that is open
     int open_irqs = 0;
     bool own_softirq = false;     // the open softirq is the end of the current task's send
+    bool send_woke = false;       // and somebody was woken in it
     bool raised_by_task = false;  // NET_RX was raised in task context and has not run yet
     IrqSource source = IrqSource::none;
     int softirq_vector = -1;
@@ -53,7 +54,7 @@ class ReplayBuilder {
   void first_seen(TaskTrack& t, Where where, TaskStart start, int64_t now);
   void fork(const Event& e);
   void set_prio(TaskTrack& t, int prio, TaskTrack& by);
-  [[nodiscard]] bool was_yield(const TaskTrack& t, const Event& e, uint32_t next) const;
+  [[nodiscard]] bool was_yield(const TaskTrack& t, const Event& e) const;
   int64_t idle_time(const CpuTrack& c, int64_t now) const;
   void begin_wait(TaskTrack& t, int64_t now);
   void end_wait(TaskTrack& t, int64_t now, bool behind_task);
@@ -79,12 +80,14 @@ class ReplayBuilder {
   struct Rendezvous {  // a waker that its wakee preempted at once
     uint32_t waker, wakee;
     size_t wake_op;
-    size_t wakee_block_op;
+    size_t wakee_block_op = 0;
+    size_t answer_op = 0;  // a wake, left out so far, where the wakee sent and nobody was asleep
   };
   void note_wake(TaskTrack& w, uint32_t wakee, size_t op);
   void note_block(TaskTrack& t);
   void note_woken(TaskTrack& t, uint32_t by);
   void note_preempted(uint32_t prev, uint32_t next);
+  void note_silent_send(TaskTrack& t, int64_t now);
   void insert_rendezvous();
 
   // replay_timers.cc
@@ -125,6 +128,7 @@ class ReplayBuilder {
   ReplayCounts counts_;
   int64_t start_ns_ = 0;
   int64_t last_ns_ = 0;
+  int64_t last_runnable_ns_ = -1;  // when a task was woken or forked last
   bool started_ = false;
 };
 

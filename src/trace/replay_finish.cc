@@ -8,10 +8,18 @@
 namespace runqlab::trace {
 namespace {
 
-// Evidence that a task may not use a CPU: it waited behind others this long in all, at least half
-// of the time with that CPU idle, and never ran there.
-constexpr int64_t kPinnedWaitNs = 1'000'000;
-constexpr uint32_t kPinnedWaits = 3;
+// A task may not use a CPU if it never ran there although it waited behind others so often and so
+// long, most of the time with that CPU idle; or if it waited for whole ticks beside the idle CPU
+// since it ran there, while an idle CPU pulls what it may.
+constexpr uint32_t kPinnedWaits = 20;
+constexpr int64_t kPinnedWaitNs = 2'000'000;
+constexpr uint32_t kPinnedLongWaits = 3;
+
+bool shuns(const CpuEvidence& e) {
+  const bool never = !e.ran && e.waits >= kPinnedWaits && e.waited_ns >= kPinnedWaitNs &&
+                     2 * e.idle_ns >= e.waited_ns;
+  return never || e.long_waits >= kPinnedLongWaits;
+}
 
 Program replayed(Arena&, const std::vector<Op>* ops) {
   for (const Op& o : *ops) co_yield o;
@@ -58,9 +66,7 @@ ReplayBuilder::Affinity ReplayBuilder::infer_affinity(const TaskTrack& t) const 
   size_t from_op = 0;
   for (size_t i = 0; i < t.evidence.size(); ++i) {
     const CpuEvidence& e = t.evidence[i];
-    const bool shunned =
-        e.waits >= kPinnedWaits && e.waited_ns >= kPinnedWaitNs && 2 * e.idle_ns >= e.waited_ns;
-    if (!shunned && !e.excluded) continue;
+    if (!shuns(e) && !e.excluded) continue;
     mask.clear(CpuId::of(i));
     from_op = std::max(from_op, e.left_at_op);
   }

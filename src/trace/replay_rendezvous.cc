@@ -1,8 +1,9 @@
 // Answers that a recording does not show. A task that wakes another and waits for its answer blocks
 // in between, unless the wakee preempts it at once: then the answer is there before the waker
 // looks, and neither its block nor the answering wakeup happens. A re-run in which the wakee does
-// not preempt would let the waker run ahead for ever. So, for a pair that is seen to wait for the
-// answer wherever it was not preempted, the same is put into the programs where it was.
+// not preempt would let the waker run ahead for ever. So the block and the answer are put into the
+// programs where they were hidden, for a pair that is seen to wait for the answer wherever it was
+// not preempted, and where the wakee is seen to send over loopback while nobody sleeps.
 #include <algorithm>
 
 #include "trace/replay_builder.h"
@@ -68,7 +69,16 @@ void ReplayBuilder::note_preempted(uint32_t prev, uint32_t next) {
   if (!t.has_last_wake || t.preempted_by_wakee || t.last_wakee != next) return;
   t.preempted_by_wakee = true;
   tracks_[next].open_rendezvous = rendezvous_.size();
-  rendezvous_.push_back({prev, next, t.last_wake_op, 0});
+  rendezvous_.push_back({prev, next, t.last_wake_op});
+}
+
+void ReplayBuilder::note_silent_send(TaskTrack& t, int64_t now) {
+  if (t.open_rendezvous == ~size_t{0}) return;
+  Rendezvous& r = rendezvous_[t.open_rendezvous];
+  t.advance(now);
+  r.answer_op = t.ops.size();
+  t.ops.push_back({.op = op::bare(op::wake(tracks_[r.waker].id, false, WakeContext::softirq)),
+                   .dropped = true});
 }
 
 void ReplayBuilder::insert_rendezvous() {
@@ -80,18 +90,23 @@ void ReplayBuilder::insert_rendezvous() {
   }
   for (const Rendezvous& r : rendezvous_) {
     const auto waits = delay.find({r.waker, r.wakee});
-    if (waits == delay.end() || r.wakee_block_op == 0) continue;
+    const bool answered = r.answer_op != 0;
+    if ((waits == delay.end() && !answered) || r.wakee_block_op == 0) continue;
     TaskTrack& waker = tracks_[r.waker];
     TaskTrack& wakee = tracks_[r.wakee];
-    if (wakee.ops[r.wakee_block_op - 1].op.kind != OpKind::run || waker.ops[r.wake_op].dropped) {
-      continue;
+    if (waker.ops[r.wake_op].dropped) continue;
+    if (answered) {
+      wakee.ops[r.answer_op].dropped = false;
+    } else {
+      if (wakee.ops[r.wakee_block_op - 1].op.kind != OpKind::run) continue;
+      // The wakee's own habit tells how long before its block it answers.
+      const auto answers = delay.find({r.wakee, r.waker});
+      const int64_t before = answers == delay.end() ? 0 : answers->second;
+      wakee.insertions.push_back(
+          {r.wakee_block_op - 1, -before - 1, op::bare(op::wake(waker.id, false))});
     }
-    // The wakee's own habit tells how long before its block it answers.
-    const auto answers = delay.find({r.wakee, r.waker});
-    const int64_t before = answers == delay.end() ? 0 : answers->second;
-    waker.insertions.push_back({r.wake_op + 1, waits->second, op::bare(op::block())});
-    wakee.insertions.push_back(
-        {r.wakee_block_op - 1, -before - 1, op::bare(op::wake(waker.id, false))});
+    waker.insertions.push_back(
+        {r.wake_op + 1, waits == delay.end() ? 0 : waits->second, op::bare(op::block())});
     ++counts_.rendezvous;
   }
 }

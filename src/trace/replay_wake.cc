@@ -26,7 +26,11 @@ void ReplayBuilder::interrupt_event(const Event& e, CpuTrack& c) {
     c.own_softirq = false;
     c.softirq_vector = -1;
     c.source = IrqSource::none;
-    if (own || c.current >= kIdle) return;
+    if (c.current >= kIdle) return;
+    if (own) {
+      if (!c.send_woke) note_silent_send(tracks_[c.current], e.time_ns);
+      return;
+    }
     tracks_[c.current].irq_ns += e.time_ns - c.irq_began;
   };
   switch (e.kind) {
@@ -50,7 +54,7 @@ void ReplayBuilder::interrupt_event(const Event& e, CpuTrack& c) {
       c.source = IrqSource::other;
       if (e.value == kSoftirqNetRx && c.raised_by_task) {
         c.own_softirq = true;
-        c.raised_by_task = false;
+        c.send_woke = c.raised_by_task = false;
       }
       if (e.value == kSoftirqTimer || e.value == kSoftirqHrtimer) c.source = IrqSource::timer;
       open();
@@ -124,6 +128,7 @@ void ReplayBuilder::waking(const Event& e) {
   if (by_task && !interrupt) {
     task_wakes(e, c.current, wakee, false);
   } else if (by_task && c.own_softirq) {
+    c.send_woke = true;
     task_wakes(e, c.current, wakee, true);
   } else {
     interrupt_wakes(e, c, wakee);
@@ -225,6 +230,7 @@ void ReplayBuilder::interrupt_wakes(const Event& e, const CpuTrack& c, uint32_t 
 void ReplayBuilder::end_block(TaskTrack& t, int64_t now) {
   t.where = Where::runnable;
   begin_wait(t, now);
+  last_runnable_ns_ = now;
 }
 
 // The wakee runs: now it is known how it was queued, and with that what the waker paid.

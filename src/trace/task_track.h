@@ -60,7 +60,8 @@ struct CpuEvidence {
   int64_t waited_ns = 0;
   int64_t idle_ns = 0;  // of that, while this CPU was idle
   uint32_t waits = 0;
-  size_t left_at_op = 0;  // ops.size() when its last run there ended
+  uint32_t long_waits = 0;  // of at least a tick, while this CPU was mostly idle
+  size_t left_at_op = 0;    // ops.size() when its last run there ended
   bool ran = false;
   bool excluded = false;  // it had itself moved away from there (or its parent had)
 };
