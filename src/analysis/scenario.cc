@@ -25,6 +25,7 @@ uint64_t scenario_hash(const machine::MachineSpec& m, const sched::KernelConfig&
   h.add(m.hz);
   h.add(m.idle_polls ? 1 : 0);
   h.add(m.guest.gone_after ? static_cast<uint64_t>(m.guest.gone_after->ns()) + 1 : 0);
+  h.add(m.guest.pack_below);
   h.add(m.guest.late_exit.size());
   for (const auto& e : m.guest.late_exit) {
     h.add(static_cast<uint64_t>(e.rest.ns()));

@@ -17,7 +17,7 @@ using Names = std::span<const std::string_view>;
 constexpr std::string_view kTables[] = {"machine", "guest", "costs"};
 constexpr std::string_view kMachineKeys[] = {"description",   "topology", "numbering",
                                              "node_distance", "hz",       "idle"};
-constexpr std::string_view kGuestKeys[] = {"gone_after_ns", "late_exit_ns"};
+constexpr std::string_view kGuestKeys[] = {"gone_after_ns", "late_exit_ns", "pack_below"};
 constexpr std::string_view kCostKeys[] = {"ns", "range", "source"};
 
 constexpr std::pair<std::string_view, CpuNumbering> kNumberings[] = {
@@ -205,6 +205,14 @@ class MachineFile {
       const Result<Duration> d = guest_time(*node, "gone_after_ns");
       if (!d) return d.error();
       spec_.guest.gone_after = *d;
+    }
+    if (const toml::node* node = guest.get("pack_below"); node != nullptr) {
+      const Result<int64_t> v = integer(*node, "pack_below");
+      if (!v) return v.error();
+      if (*v < 0 || *v > 1024) {
+        return at(node->source(), std::to_string(*v) + " lies outside 0..1024", "pack_below");
+      }
+      spec_.guest.pack_below = static_cast<uint32_t>(*v);
     }
     const toml::node* node = guest.get("late_exit_ns");
     if (node == nullptr) return Ok{};

@@ -11,6 +11,7 @@
 //
 //   [guest]                            # its CPUs are virtual: see struct Guest
 //   gone_after_ns = 1000000
+//   pack_below = 717                   # 0..1024; default 0: does not pack
 //   late_exit_ns = [[2000000, 6600, 0], [16000000, 20300, 20000]]
 //
 //   [costs]                            # names and limits: costs.def
@@ -45,6 +46,10 @@ struct Guest {
   // A guest with steal time accounting sees a CPU as preempted when it has halted for this long,
   // and placement then does not take it for idle (FAIR.md D.5, "the virtual CPU not preempted").
   std::optional<Duration> gone_after{};
+  // Its kernel does not search the last-level cache for an idle CPU (select_idle_cpu finds none)
+  // while the utilization of the target, of 1024, is below this, so as not to bring another virtual
+  // CPU back. No mainline kernel does that.
+  uint32_t pack_below = 0;
   // After a rest of at least `rest`, leaving the idle state takes `exit` more, and the first code
   // after it, with cold caches, `cold` more; ascending.
   struct LateExit {

@@ -169,6 +169,7 @@ hz = 1000
 idle = "polls"
 [guest]
 gone_after_ns = 500000
+pack_below = 700
 late_exit_ns = [[1000000, 10, 0], [2000000, 20, 30]]
 [costs]
 syscall_ns = 70
@@ -185,6 +186,7 @@ yield_ns = { ns = 90 }
   EXPECT_EQ(m->tick(), 1_ms);
   EXPECT_TRUE(m->idle_polls);
   EXPECT_EQ(m->guest.gone_after, 500_us);
+  EXPECT_EQ(m->guest.pack_below, 700U);
   ASSERT_EQ(m->guest.late_exit.size(), 2U);
   EXPECT_EQ(m->guest.late_exit[1].rest, 2_ms);
   EXPECT_EQ(m->guest.late_exit[1].exit, 20_ns);
@@ -277,10 +279,13 @@ TEST(ParseMachine, NodeDistancesAreChecked) {
 }
 
 TEST(ParseMachine, GuestIsChecked) {
-  EXPECT_EQ(error_in("[guest]\nsteal = 1\n"),
-            "m.toml:5:1: unknown key (at \"steal\"); known: gone_after_ns, late_exit_ns");
+  EXPECT_EQ(
+      error_in("[guest]\nsteal = 1\n"),
+      "m.toml:5:1: unknown key (at \"steal\"); known: gone_after_ns, late_exit_ns, pack_below");
   EXPECT_EQ(error_in("[guest]\ngone_after_ns = -1\n"),
             "m.toml:5:17: -1 lies outside 0..1000000000 (at \"gone_after_ns\")");
+  EXPECT_EQ(error_in("[guest]\npack_below = 1025\n"),
+            "m.toml:5:14: 1025 lies outside 0..1024 (at \"pack_below\")");
   EXPECT_EQ(error_in("[guest]\nlate_exit_ns = 5\n"),
             "m.toml:5:16: expected an array of rows (at \"late_exit_ns\")");
   EXPECT_EQ(error_in("[guest]\nlate_exit_ns = [[1, 2]]\n"),

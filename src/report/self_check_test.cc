@@ -32,7 +32,7 @@ struct Recording {
 constexpr bool kMiss = false;
 constexpr Recording kRecordings[] = {
     {.name = "cyclictest_2hogs"},
-    {.name = "fan4_seed1", .cpu_holds = kMiss},              // bistable
+    {.name = "fan4_seed1"},
     {.name = "forks_par4", .p50_holds = kMiss},              // newborn tasks queue longer
     {"hackbench_g1_procpipe", kMiss, kMiss, kMiss},          // bistable, lost blocks
     {"hackbench_g1_procsock", kMiss, kMiss, kMiss},          // the same
@@ -44,15 +44,15 @@ constexpr Recording kRecordings[] = {
     {.name = "hogs_cpu0_n0_n0"},
     {.name = "hogs_cpu0_n0_n5_n10"},
     {.name = "mix_hogs_sleepers"},
-    {.name = "mutex4_normal", .switches_hold = kMiss},                    // lost blocks
-    {.name = "mutex4_pi_fifo", .switches_hold = kMiss},                   // push
-    {.name = "nginx_wrk8_hog1", .cpu_holds = kMiss, .p50_holds = kMiss},  // groups
-    {.name = "perfpipe", .cpu_holds = kMiss},                             // bistable
-    {.name = "perfpipe_cpu0", .cpu_holds = kMiss},  // the two swap their roles
-    {.name = "pgbench_c1_select", .cpu_holds = kMiss, .p50_holds = kMiss},  // bistable
-    {"pgbench_c4_tpcb", kMiss, kMiss, kMiss},                               // bistable, lost blocks
-    {.name = "prio_inversion_pi", .switches_hold = kMiss},                  // push
-    {"ring6_tok2_seed1", kMiss, kMiss, kMiss},                              // bistable
+    {.name = "mutex4_normal", .switches_hold = kMiss},   // lost blocks
+    {.name = "mutex4_pi_fifo", .switches_hold = kMiss},  // push
+    {.name = "nginx_wrk8_hog1", .cpu_holds = kMiss},     // groups
+    {.name = "perfpipe", .cpu_holds = kMiss},            // bistable
+    {.name = "perfpipe_cpu0", .cpu_holds = kMiss},       // the two swap their roles
+    {.name = "pgbench_c1_select", .cpu_holds = kMiss},   // bistable
+    {"pgbench_c4_tpcb", kMiss, kMiss, kMiss},            // bistable, lost blocks
+    {.name = "prio_inversion_pi", .cpu_holds = kMiss, .switches_hold = kMiss},  // push
+    {"ring6_tok2_seed1", kMiss, kMiss, kMiss},                                  // bistable
     {.name = "rtapp_example2"},
     {.name = "rtapp_example3", .p50_holds = kMiss},  // the median lies between two modes
     {.name = "rtapp_mp3short"},

@@ -65,6 +65,8 @@ class FairClass {
 
   // A new task's averages, before its first enqueue on `rq` (FAIR.md C.2).
   void init_new(const Rq& rq, Task& p);
+  // The averages of a task that has run for `util`/1024 of the time for long, and hardly waited.
+  void init_settled(Rq& rq, Task& p, uint16_t util, SimTime now);
   // A sleeping task is about to be queued on another CPU than `old`.
   void leave_sleeping(Rq& old, Task& p, SimTime now);
   // Ages the queue's load to now (FAIR.md C.5). True while something of it is left.

@@ -46,6 +46,19 @@ void FairClass::init_new(const Rq& rq, Task& p) {
   se.avg.runnable_avg = se.avg.util_avg;
 }
 
+void FairClass::init_settled(Rq& rq, Task& p, uint16_t util, SimTime now) {
+  Entity& se = p.se;
+  const uint64_t weight = scaled_down(se.load.stored);
+  se.avg = PeltAvg{};
+  se.avg.util_avg = se.avg.runnable_avg = util;
+  se.avg.load_avg = weight * util >> 10;
+  p.util_est = util;
+  if (p.state != RunState::sleeping) return;
+  // Its queue has the average of a sleeper too.
+  update_queue_load(rq.cfs, now);
+  pelt::attach(rq.cfs.avg, se.avg, weight);
+}
+
 void FairClass::leave_sleeping(Rq& old, Task& p, SimTime now) {
   Entity& se = p.se;
   CfsRq& q = old.cfs;

@@ -98,17 +98,26 @@ Kernel::Kernel(const KernelConfig& config, machine::Machine& machine, const Work
     p.recent_used_cpu = p.cpu;
     if (spec.start == TaskStart::blocked) {
       p.state = RunState::sleeping;
-      fair_.init_new(s_.rqs[p.cpu], p);
+      init_averages(p, spec.settled_util, SimTime{});
     }
     ++alive_;
   }
 }
 
-void Kernel::start(Here here, TaskId id) {
+void Kernel::init_averages(Task& p, std::optional<uint16_t> settled_util, SimTime now) {
+  Rq& rq = s_.rqs[p.cpu];
+  if (settled_util && p.sched_class == SchedClass::fair) {
+    fair_.init_settled(rq, p, *settled_util, now);
+  } else {
+    fair_.init_new(rq, p);
+  }
+}
+
+void Kernel::start(Here here, TaskId id, std::optional<uint16_t> settled_util) {
   Task& p = s_.tasks[id];
   p.state = RunState::runnable;
   Rq& rq = s_.rqs[p.cpu];
-  if (p.sched_class == SchedClass::fair) fair_.init_new(rq, p);
+  init_averages(p, settled_util, here.now);
   enqueue(here, p, {.initial = true});
   emit(here, RecordKind::wakeup, id, 0, p.cpu.value());
   preempt_check(here, rq, p, true);

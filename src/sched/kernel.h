@@ -31,8 +31,8 @@ class Kernel {
 
   // --- System calls and the like, from a task or an interrupt --------------------------------
 
-  // Queues a task that exists when the run starts.
-  void start(Here here, TaskId id);
+  // Queues a task that exists when the run starts. `settled_util` as in TaskSpec.
+  void start(Here here, TaskId id, std::optional<uint16_t> settled_util);
   // wake_up_new_task: the child is placed and queued.
   void fork(Here here, TaskId child);
   // try_to_wake_up for a task that sleeps. `flags`: wake_flags::kSync or 0.
@@ -84,6 +84,7 @@ class Kernel {
 
  private:
   // kernel.cc
+  void init_averages(Task& p, std::optional<uint16_t> settled_util, SimTime now);
   TaskId pick_next(Here here);
   void switch_to(Here here, TaskId prev, TaskId next, TaskLeave why);
   void put_prev(Rq& rq, Task& p, SimTime now);

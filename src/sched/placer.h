@@ -28,6 +28,7 @@ class Placer {
                     Placement& out) const;
   // D.6, D.7.
   CpuId select_idle_sibling(Task& p, CpuId prev, CpuId target, Here here, Placement& out);
+  [[nodiscard]] bool packs(CpuId target) const;
   CpuId select_idle_cpu(const Task& p, CpuId target, bool has_idle_core, SimTime now,
                         Placement& out);
   CpuId scan_cpus(const CpuMask& span, CpuId from, SimTime now, int64_t& budget, Placement& out);

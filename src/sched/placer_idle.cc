@@ -1,4 +1,5 @@
 // The search for an idle CPU (FAIR.md D.6, D.7).
+#include "sched/group_stats.h"
 #include "sched/placer.h"
 
 namespace runqlab::sched {
@@ -52,8 +53,15 @@ CpuId Placer::select_idle_sibling(Task& p, CpuId prev, CpuId target, Here here, 
   return found(target, PlacementRule::none_idle);
 }
 
+// A guest's kernel that rather queues behind a CPU with room than wake another virtual one.
+bool Placer::packs(CpuId target) const {
+  const uint32_t below = s_.machine.spec().guest.pack_below;
+  return below != 0 && cpu_util(s_, target, nullptr, false) < below;
+}
+
 CpuId Placer::select_idle_cpu(const Task& p, CpuId target, bool has_idle_core, SimTime now,
                               Placement& out) {
+  if (packs(target)) return CpuId::none();
   const auto& topology = s_.topology();
   LlcShared& llc = s_.llc_of(target);
   int64_t budget = INT64_MAX;

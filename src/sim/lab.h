@@ -48,6 +48,10 @@ class LabTask {
     return with([&] { spec_.start = TaskStart::blocked, spec_.start_cpu = CpuId(cpu); });
   }
 
+  LabTask& settled(uint16_t util) {
+    return with([&] { spec_.settled_util = util; });
+  }
+
   LabTask& run(Duration work) { return then(op::run(work)); }
   LabTask& wake(std::string task, bool sync = false) {
     targets_.push_back({ops_.size(), std::move(task)});

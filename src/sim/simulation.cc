@@ -134,7 +134,7 @@ void Simulation::dispatch(EventQueue::Event e) {
     begin_program(id);
     // Whoever starts the first tasks is not modelled: they come free of charge.
     const Here here{kernel_.task(id).cpu, e.time};
-    kernel_.start(here, id);
+    kernel_.start(here, id, workload_.tasks[id].settled_util);
     if (machine_.need_resched(here.cpu)) machine_.notify(here.cpu, e.time);
     if (next_start_ < starts_.size()) {
       queue_.arm(start_slot_, workload_.tasks[starts_[next_start_]].start_time, Phase::arrival);

@@ -100,6 +100,27 @@ TEST(History, TimersShareAnInterruptWithinTheirSlack) {
   EXPECT_EQ(fired, (Lines{"1050 us: a", "1050 us: b", "1100 us: rt", "1100 us: c"}));
 }
 
+// pack_below of a guest: while the waker's CPU has room, a wakeup does not go to an idle CPU where
+// the wakee was not before.
+TEST(History, AGuestThatPacksLeavesIdleCpusAlone) {
+  struct Case {
+    uint32_t pack_below;
+    uint16_t util;
+    uint32_t cpu;
+  };
+  for (const auto& [pack_below, util, cpu] :
+       {Case{0, 100, 1}, Case{717, 700, 0}, Case{717, 800, 1}}) {
+    Lab lab("pack:1 l3:1 core:2 pu:1", "6.18,NO_SIS_UTIL");
+    lab.machine().guest.pack_below = pack_below;
+    lab.task("waker").on("0").settled(util).run(1_us).wake("w").run(1_ms);
+    lab.task("w").waits().run(1_us);
+    lab.run();
+    const auto placed = lab.records(RecordKind::placement);
+    ASSERT_EQ(placed.size(), 1U);
+    EXPECT_EQ(placed[0].a >> 16, cpu) << pack_below << ", " << util;
+  }
+}
+
 TEST(History, AFifoTaskPreemptsAtOnceAndRunsToItsEnd) {
   Lab lab;
   lab.task("hog").run(10_ms);

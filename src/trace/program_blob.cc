@@ -6,7 +6,7 @@
 namespace runqlab::trace {
 namespace {
 
-constexpr std::string_view kMagic = "runqlab-program-1\n";
+constexpr std::string_view kMagic = "runqlab-program-2\n";
 constexpr uint64_t kMaxTasks = 200'000;
 
 class Writer {
@@ -119,6 +119,7 @@ std::string to_blob(const Replay& r) {
     w.put(t.start);
     w.put(t.start_time.ns());
     w.put(t.start_cpu.value());
+    w.put<int32_t>(t.settled_util ? *t.settled_util : -1);
     const std::vector<Op>& ops = (*r.programs)[i];
     w.put<uint64_t>(ops.size());
     for (const Op& o : ops) w.put(o);
@@ -167,6 +168,9 @@ Result<Replay> from_blob(std::string_view bytes, const std::string& name) {
     t.start = in.get<TaskStart>();
     t.start_time = SimTime::from_ns(in.get<int64_t>());
     t.start_cpu = CpuId(in.get<uint16_t>());
+    const auto util = in.get<int32_t>();
+    if (util > 1024) return bad("a task's utilization");
+    if (util >= 0) t.settled_util = static_cast<uint16_t>(util);
     if (!plausible(t)) return bad("a task's parameters");
     std::vector<Op> ops;
     const uint64_t n = in.get_count(sizeof(Op));

@@ -99,6 +99,7 @@ class ReplayBuilder {
     size_t from_op = 0;
   };
   Affinity infer_affinity(const TaskTrack& t) const;
+  uint16_t average_util(const TaskTrack& t) const;
   machine::Tracing tracing() const;
 
   void record(const Event& e, RecordKind kind, uint32_t task, uint8_t flags = 0, uint32_t a = 0,

@@ -99,6 +99,14 @@ machine::Tracing ReplayBuilder::tracing() const {
   return tr;
 }
 
+// What it uses of a CPU while recorded, of 1024.
+uint16_t ReplayBuilder::average_util(const TaskTrack& t) const {
+  int64_t ran = 0;
+  for (const RawOp& o : t.ops) ran += o.op.kind == OpKind::run ? o.op.amount : 0;
+  return static_cast<uint16_t>(
+      std::clamp<int64_t>(ran / ((last_ns_ - start_ns_) / 1024 + 1), 0, 1024));
+}
+
 Result<Replay> ReplayBuilder::finish(const ImportSummary& import) {
   if (seen_[static_cast<size_t>(EventKind::sched_switch)] == 0) {
     return Error{.message = "the recording holds no sched_switch event",
@@ -186,6 +194,7 @@ Result<Replay> ReplayBuilder::finish(const ImportSummary& import) {
     spec.start = t.where == Where::unknown ? TaskStart::blocked : t.start;
     spec.start_time = sim_time(t.start_ns);
     spec.start_cpu = t.first_cpu.valid() ? t.first_cpu : CpuId(0);
+    if (spec.start != TaskStart::forked) spec.settled_util = average_util(t);
     w.tasks.push_back(std::move(spec));
   }
   std::stable_sort(arrivals_.begin(), arrivals_.end(),

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,8 @@ struct TaskSpec {
   TaskStart start = TaskStart::runnable;
   SimTime start_time{};
   CpuId start_cpu{};  // none: CPU 0
+  // The part of a CPU, of 1024, that the task has long been using when it starts; none: it is new.
+  std::optional<uint16_t> settled_util{};
   std::function<Program(Arena&)> program{};
 };
 
