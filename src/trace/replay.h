@@ -48,6 +48,7 @@ struct ReplayOptions {
 struct ReplayCounts {
   uint64_t tasks = 0, bursts = 0, blocks = 0, yields = 0, forks = 0;
   uint64_t task_edges = 0;     // woken by a task
+  uint64_t over_tasks = 0;     // seemed so, taken for a timer's: the recording has no flags
   uint64_t softirq_edges = 0;  // woken in a softirq at the end of a task's own send
   uint64_t timers = 0;         // the sleeper's own timer, relative to its block
   uint64_t periodic = 0;       // the sleeper's own timer, at points of its clock (replay_timers.cc)

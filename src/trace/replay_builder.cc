@@ -123,6 +123,10 @@ void ReplayBuilder::add(const Event& e) {
   CpuTrack& c = cpu_of(e);
   if (e.kind != EventKind::sched_switch) repair_current(e);
   if (e.context.need_resched && c.current < kIdle) tracks_[c.current].preempt_seen = true;
+  if (e.context.known ? !in_interrupt(e, c) : e.kind == EventKind::sched_switch) {
+    c.in_vector = false;  // its exit may not be recorded
+    if (c.open_irqs == 0) c.source = IrqSource::none;
+  }
   charge_recorded(e, c);
   switch (e.kind) {
     case EventKind::sched_switch:

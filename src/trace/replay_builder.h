@@ -33,6 +33,7 @@ class ReplayBuilder {
     int64_t idle_total = 0;  // until idle_since, or until now when it is not idle
     int64_t irq_began = 0;   // of the measured interrupt or softirq that is open
     int open_irqs = 0;
+    bool in_vector = false;       // between an x86 vector's entry and its exit
     bool own_softirq = false;     // the open softirq is the end of the current task's send
     bool send_woke = false;       // and somebody was woken in it
     bool raised_by_task = false;  // NET_RX was raised in task context and has not run yet
@@ -63,10 +64,16 @@ class ReplayBuilder {
   [[nodiscard]] bool is_stopper_of(CpuId cpu, const TaskTrack& t) const;
 
   // replay_wake.cc
+  // An interrupt or softirq runs: by the flags of `e`, or, without flags, by the events so far.
+  static bool in_interrupt(const Event& e, const CpuTrack& c) {
+    return e.context.known ? e.context.hardirq || e.context.softirq
+                           : c.open_irqs != 0 || c.in_vector;
+  }
   void waking(const Event& e);
   void interrupt_event(const Event& e, CpuTrack& c);
   void task_wakes(const Event& e, uint32_t waker, uint32_t wakee, bool softirq);
   void interrupt_wakes(const Event& e, const CpuTrack& c, uint32_t wakee);
+  void end_sleep_by_timer(TaskTrack& t, size_t block_op, int64_t from_ns, int64_t until_ns);
   void end_block(TaskTrack& t, int64_t now);
   void resolve_path(TaskTrack& wakee, CpuId ran_on, bool was_idle, bool preempted);
   void charge_recorded(const Event& e, CpuTrack& c);
@@ -89,6 +96,18 @@ class ReplayBuilder {
   void note_preempted(uint32_t prev, uint32_t next);
   void note_silent_send(TaskTrack& t, int64_t now);
   void insert_rendezvous();
+
+  // replay_unflagged.cc
+  struct Unflagged {  // a wakeup over a task, by it or by an interrupt
+    int64_t time_ns = 0, blocked_at_ns = 0;
+    uint32_t waker = 0, wakee = 0;
+    size_t op = 0;                     // the wake among the waker's ops
+    std::optional<size_t> block_op{};  // the block that it ended, if recorded
+    CpuId cpu{};
+  };
+  [[nodiscard]] bool sees_interrupts() const;
+  void settle_unflagged();
+  void make_interrupt(const Unflagged& u);
 
   // replay_timers.cc
   void put_timers_on_clock(TaskTrack& t);
@@ -124,6 +143,7 @@ class ReplayBuilder {
   std::vector<CpuTrack> cpus_;
   std::map<std::pair<uint32_t, uint32_t>, Channel> channels_;
   std::vector<Rendezvous> rendezvous_;
+  std::vector<Unflagged> unflagged_;
   std::vector<Arrival> arrivals_;
   std::array<uint64_t, static_cast<size_t>(EventKind::other) + 1> seen_{};
   ReplayCounts counts_;

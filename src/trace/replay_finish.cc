@@ -128,6 +128,7 @@ Result<Replay> ReplayBuilder::finish(const ImportSummary& import) {
   if (!chunk_.empty()) recorded_.consume(chunk_);
   chunk_.clear();
 
+  settle_unflagged();
   insert_rendezvous();
   if (options_.irq_wakeups == IrqWakeups::inferred) {
     for (TaskTrack& t : tracks_) put_timers_on_clock(t);

@@ -198,6 +198,39 @@ TEST(ReplayRules, AWakeupBeforeTheSwitchOutBelongsToThatBlock) {
   EXPECT_EQ(l.diagnostics.total(Severity::repair), 0U);
 }
 
+// Text of `perf sched record` has no flags: whoever runs seems to be the waker.
+std::string without_flags(const char* hog_sleeps) {
+  std::string text;
+  const auto line = [&](const char* comm, int pid, int us, const std::string& event) {
+    text += fmt::format("{} {} [000] 1.{:06}: sched:{}\n", comm, pid, us, event);
+  };
+  const auto switches = [&](const char* from, int pid, const char* state, const char* to, int next,
+                            int us) {
+    line(from, pid, us,
+         fmt::format("sched_switch: prev_comm={} prev_pid={} prev_prio=120 prev_state={} ==> "
+                     "next_comm={} next_pid={} next_prio=120",
+                     from, pid, state, to, next));
+  };
+  for (int k = 0; k < 3; ++k) {
+    const int t = 1000 * k;
+    switches("S", 1, "S", "H", 2, t + 100);
+    line("H", 2, t + 1000, "sched_waking: comm=S pid=1 prio=120 target_cpu=000");
+    switches("H", 2, k == 2 ? hog_sleeps : "R", "S", 1, t + 1000);
+  }
+  return text;
+}
+
+TEST(ReplayRules, WithoutFlagsAHogWakesNobody) {
+  const Loaded hog = load(without_flags("R"));
+  ASSERT_TRUE(hog.replay.ok()) << hog.replay.error().to_string();
+  EXPECT_EQ(hog.replay->counts.over_tasks, 3U);
+  EXPECT_EQ(hog.replay->counts.timers, 3U);
+  EXPECT_EQ(hog.program("H"), (Lines{"run 2700 us", "block"}));
+  const Loaded waker = load(without_flags("S"));
+  EXPECT_EQ(waker.replay->counts.over_tasks, 0U);
+  EXPECT_EQ(waker.replay->counts.task_edges, 3U);
+}
+
 TEST(ReplayRules, AWakeupThatEndsNoBlockIsLeftOut) {
   Text t;
   t.at(0).switches(0, "swapper-0", 'R', "A-1");

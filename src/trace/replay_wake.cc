@@ -44,9 +44,8 @@ void ReplayBuilder::interrupt_event(const Event& e, CpuTrack& c) {
     case EventKind::softirq_raise:
       // In task context (a send over loopback), or while such a send's softirq runs.
       if (e.value == kSoftirqNetRx) {
-        c.raised_by_task = c.open_irqs == 0 ? c.current < kIdle && e.context.known &&
-                                                  !e.context.hardirq && !e.context.softirq
-                                            : c.own_softirq;
+        c.raised_by_task =
+            c.open_irqs == 0 ? c.current < kIdle && !in_interrupt(e, c) : c.own_softirq;
       }
       break;
     case EventKind::softirq_entry:
@@ -62,7 +61,11 @@ void ReplayBuilder::interrupt_event(const Event& e, CpuTrack& c) {
     case EventKind::softirq_exit:
       close();
       break;
+    case EventKind::vector_exit:
+      c.in_vector = false;
+      break;
     case EventKind::vector_entry:
+      c.in_vector = true;
       c.source = names_.text(e.name) == "local_timer" ? IrqSource::timer : IrqSource::other;
       break;
     case EventKind::hrtimer_expire:
@@ -114,6 +117,15 @@ void ReplayBuilder::charge_recorded(const Event& e, CpuTrack& c) {
   t.run_op().debt_ns += debt.ns();
 }
 
+// The block was a sleep until the task's own timer went off.
+void ReplayBuilder::end_sleep_by_timer(TaskTrack& t, size_t block_op, int64_t from_ns,
+                                       int64_t until_ns) {
+  t.ops[block_op].op =
+      op::bare(op::sleep(Duration::nanos(std::max<int64_t>(1, until_ns - from_ns))));
+  t.timer_sleeps.push_back({block_op, from_ns, until_ns});
+  ++counts_.timers;
+}
+
 void ReplayBuilder::waking(const Event& e) {
   CpuTrack& c = cpu_of(e);
   const uint32_t wakee = track_of(e.task_pid, e.task_comm);
@@ -123,8 +135,7 @@ void ReplayBuilder::waking(const Event& e) {
   const bool by_task = c.current < kIdle;
   record(e, RecordKind::waking, wakee, wake_flags::kTtwu,
          by_task ? id_of(c.current).value() : TaskId::none().value(), 0, t.wakeups++);
-  const bool interrupt =
-      e.context.known ? e.context.hardirq || e.context.softirq : c.open_irqs != 0;
+  const bool interrupt = in_interrupt(e, c);
   if (by_task && !interrupt) {
     task_wakes(e, c.current, wakee, false);
   } else if (by_task && c.own_softirq) {
@@ -138,6 +149,7 @@ void ReplayBuilder::waking(const Event& e) {
 void ReplayBuilder::task_wakes(const Event& e, uint32_t waker, uint32_t wakee, bool softirq) {
   TaskTrack& w = tracks_[waker];
   TaskTrack& t = tracks_[wakee];
+  const bool known_block = t.where == Where::blocked;
   w.advance(e.time_ns);
   const RawOp wake{
       .op = op::bare(op::wake(t.id, false, softirq ? WakeContext::softirq : WakeContext::task))};
@@ -160,6 +172,15 @@ void ReplayBuilder::task_wakes(const Event& e, uint32_t waker, uint32_t wakee, b
       }
       t.woken = pending;
       note_woken(t, waker);
+      if (!e.context.known && !softirq) {
+        unflagged_.push_back({.time_ns = e.time_ns,
+                              .blocked_at_ns = t.blocked_at_ns,
+                              .waker = waker,
+                              .wakee = wakee,
+                              .op = pending.op,
+                              .block_op = known_block ? std::optional(t.block_op) : std::nullopt,
+                              .cpu = e.cpu});
+      }
       ++(softirq ? counts_.softirq_edges : counts_.task_edges);
       end_block(t, e.time_ns);
       break;
@@ -202,17 +223,17 @@ void ReplayBuilder::interrupt_wakes(const Event& e, const CpuTrack& c, uint32_t 
   if (options_.irq_wakeups == IrqWakeups::absolute) relative = false;
   // The simulation adds the way out of idle and the timer's delivery again.
   const Duration exit = c.current == kIdle ? machine_.costs.idle_exit_ns : Duration{};
+  if (c.current == kIdle) ++t.woken_over_idle;
   if (relative && known_block) {
-    const Duration late = exit + (timer ? machine_.costs.timer_latency_ns : Duration{});
-    Op& block = t.ops[t.block_op].op;
-    block = op::bare(
-        op::sleep(Duration::nanos(std::max<int64_t>(1, e.time_ns - t.blocked_at_ns - late.ns()))));
+    const int64_t until = e.time_ns - exit.ns();
     if (own_request && !timer) {
+      Op& block = t.ops[t.block_op].op;
+      block = op::bare(op::sleep(Duration::nanos(std::max<int64_t>(1, until - t.blocked_at_ns))));
       block.target = e.cpu.value();
       ++counts_.requests;
     } else {
-      ++counts_.timers;
-      t.timer_sleeps.push_back({t.block_op, t.blocked_at_ns, e.time_ns - late.ns()});
+      end_sleep_by_timer(t, t.block_op, t.blocked_at_ns,
+                         until - (timer ? machine_.costs.timer_latency_ns.ns() : 0));
     }
   } else {
     arrivals_.push_back(

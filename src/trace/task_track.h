@@ -93,8 +93,9 @@ struct TaskTrack {
   int64_t blocked_at_ns = 0;
   size_t block_op = 0;
   uint32_t wakeups = 0;
-  PendingWake woken{};  // the wakeup that made it runnable
-  PendingWake early{};  // a wakeup that came while it still ran
+  uint64_t woken_over_idle = 0;  // by interrupts of idle CPUs
+  PendingWake woken{};           // the wakeup that made it runnable
+  PendingWake early{};           // a wakeup that came while it still ran
   // The wakeups that this task issued, and how many of them it kept the promise of WF_SYNC after:
   // to be off its CPU soon.
   uint32_t wakes = 0, promises_kept = 0;
