@@ -163,14 +163,14 @@ void FairClass::put_prev(Rq& rq, Task& p, SimTime now) {
   q.curr = nullptr;
 }
 
-void FairClass::set_next(Rq& rq, Task& p, SimTime now) {
+void FairClass::set_next(Rq& rq, Task& p, SimTime now, bool picked) {
   CfsRq& q = rq.cfs;
   Entity& se = p.se;
   if (q.next == &se) q.next = nullptr;
   if (se.on_rq) {
     eevdf::timeline_erase(q, se);
     update_load(q, se, now, false);
-    eevdf::protect(k_, q, se);
+    if (picked || !k_.feat.vprot_at_pick_only) eevdf::protect(k_, q, se);
   }
   se.exec_start = now;
   q.curr = &se;

@@ -18,6 +18,7 @@ struct EnqueueFlags {
   bool wakeup = false;
   bool initial = false;   // first enqueue of a new task
   bool migrated = false;  // it comes from another CPU
+  bool head = false;      // real-time: before its equals
 };
 struct DequeueFlags {
   bool sleep = false;
@@ -48,7 +49,8 @@ class FairClass {
   // The task to run next, or none. Delayed sleepers that come up are dequeued for real.
   TaskId pick(Rq& rq, SimTime now);
   void put_prev(Rq& rq, Task& p, SimTime now);
-  void set_next(Rq& rq, Task& p, SimTime now);
+  // `picked`: by pick(); else it goes on running after a change of its class or weight.
+  void set_next(Rq& rq, Task& p, SimTime now, bool picked);
 
   // Whether `p`, just queued on `rq`, should preempt the fair task that runs there.
   bool wakeup_preempt(Rq& rq, Task& p, bool fork, bool need_resched, SimTime now);
@@ -62,6 +64,11 @@ class FairClass {
   // New weight for a task that is not queued (FAIR.md B.8): its lag and its rest of a request keep
   // their worth in wall time.
   void reweight(Rq& rq, Task& p, LoadWeight load, SimTime now);
+
+  // The task changes to another class: its load goes with it. Call when it is not queued.
+  void leave_class(Rq& rq, Task& p, SimTime now);
+  // A delayed sleeper is taken off the queue for real.
+  void finish_delayed(Rq& rq, Task& p, SimTime now);
 
   // A new task's averages, before its first enqueue on `rq` (FAIR.md C.2).
   void init_new(const Rq& rq, Task& p);
@@ -83,7 +90,6 @@ class FairClass {
   void update_queue_load(CfsRq& q, SimTime now);
   void enqueue_entity(Rq& rq, Task& p, EnqueueFlags flags, SimTime now);
   void remove_entity(Rq& rq, Task& p, DequeueFlags flags, SimTime now);
-  void finish_delayed(Rq& rq, Task& p, SimTime now);
   void count(Rq& rq, const Task& p, int by);
   void list_add(Rq& rq, Task& p);
   void list_remove(Rq& rq, Task& p);

@@ -59,6 +59,15 @@ void FairClass::init_settled(Rq& rq, Task& p, uint16_t util, SimTime now) {
   pelt::attach(rq.cfs.avg, se.avg, weight);
 }
 
+void FairClass::leave_class(Rq& rq, Task& p, SimTime now) {
+  Entity& se = p.se;
+  RQL_AUDIT(!se.on_rq);
+  if (se.avg.last_update_ns == 0) return;
+  update_load(rq.cfs, se, now, false);
+  pelt::detach(rq.cfs.avg, se.avg, scaled_down(se.load.stored));
+  se.avg.last_update_ns = 0;
+}
+
 void FairClass::leave_sleeping(Rq& old, Task& p, SimTime now) {
   Entity& se = p.se;
   CfsRq& q = old.cfs;

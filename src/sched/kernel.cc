@@ -64,7 +64,7 @@ Kernel::Kernel(const KernelConfig& config, machine::Machine& machine, const Work
              .base_slice_unscaled_ns = config_.base_slice_unscaled.ns(),
              .tick_ns = machine.tick().ns()},
             s_.tasks, s_.overload),
-      rt_(config_.tunables.rr_timeslice_ns),
+      rt_(config_.tunables.rr_timeslice_ns, machine.tick()),
       placer_(s_),
       balancer_(s_, fair_, rng),
       nohz_idle_(CpuMask::all(machine.nr_cpus())) {
@@ -144,28 +144,36 @@ void Kernel::fork(Here here, TaskId child) {
 void Kernel::set_sched(Here here, TaskId id, Policy policy, int value) {
   Task& p = s_.tasks[id];
   Rq& rq = s_.rqs[p.cpu];
+  const bool was_fair = p.sched_class == SchedClass::fair;
+  const bool fair = class_of(policy) == SchedClass::fair;
+  // Only the fair class keeps sleepers queued.
+  if (p.se.delayed && !fair) fair_.finish_delayed(rq, p, here.now);
   const bool queued = p.on_rq;
   const bool running = rq.curr == id;
-  const bool was_fair = p.sched_class == SchedClass::fair;
+  const int old_prio = p.prio();
   if (queued) {
     if (was_fair) {
-      fair_.dequeue(rq, p, {}, here.now);
+      if (fair_.dequeue(rq, p, {}, here.now).resched) resched(here, rq.cpu, true);
     } else {
       rt_.dequeue(rq, p);
     }
   }
   if (running) put_prev(rq, p, here.now);
-  const bool fair = class_of(policy) == SchedClass::fair;
   set_policy(p, policy, fair ? value : p.nice, fair ? 0 : value);
-  if (fair) fair_.reweight(rq, p, weight_of(policy, value), here.now);
-  if (queued) enqueue(here, p, {});
-  if (running) set_next(rq, p, here.now);
+  const bool lowered = p.prio() > old_prio;
+  if (fair) {
+    fair_.reweight(rq, p, weight_of(policy, value), here.now);
+  } else if (was_fair) {
+    fair_.leave_class(rq, p, here.now);
+  }
+  if (queued) enqueue(here, p, {.head = lowered});
+  if (running) set_next(rq, p, here.now, false);
   emit(here, RecordKind::set_sched, id, static_cast<uint8_t>(policy),
        static_cast<uint32_t>(fair ? value + 20 : value));
   if (running) {
     // It may not be the most urgent one any more.
-    if (rq.nr_running > 1) resched(here, rq.cpu, fair);
-  } else if (queued) {
+    if (lowered && rq.nr_running > 1) resched(here, rq.cpu, false);
+  } else if (queued && p.prio() != old_prio) {
     preempt_check(here, rq, p, false);
   }
 }
@@ -253,13 +261,12 @@ void Kernel::put_prev(Rq& rq, Task& p, SimTime now) {
   }
 }
 
-void Kernel::set_next(Rq& rq, Task& p, SimTime now) {
+void Kernel::set_next(Rq& rq, Task& p, SimTime now, bool picked) {
   if (p.sched_class == SchedClass::fair) {
-    fair_.set_next(rq, p, now);
-    return;
+    fair_.set_next(rq, p, now, picked);
+  } else {
+    pelt::advance(rq.rt_avg, clock_ns(now), 0, 0, false);
   }
-  pelt::advance(rq.rt_avg, clock_ns(now), 0, 0, false);
-  if (p.sched_class == SchedClass::rt) rt_.set_next(p, now);
 }
 
 void Kernel::switch_to(Here here, TaskId prev, TaskId next, TaskLeave why) {
@@ -280,7 +287,7 @@ void Kernel::switch_to(Here here, TaskId prev, TaskId next, TaskLeave why) {
   if (prev.valid()) s_.tasks[prev].off_cpu_at = here.now + machine_.charged(here.cpu) + cost;
   if (next.valid()) {
     Task& p = s_.tasks[next];
-    set_next(rq, p, here.now);
+    set_next(rq, p, here.now, true);
     if (!prev.valid()) {
       emit(here, RecordKind::idle_exit, TaskId::none());
       restart_tick(here);
@@ -344,7 +351,7 @@ void Kernel::tick(Here here) {
       if (fair_.tick(rq, p, here.now)) resched(here, here.cpu, true);
     } else if (p.sched_class == SchedClass::rt) {
       pelt::advance(rq.rt_avg, clock_ns(here.now), 1, 1, true);
-      if (rt_.tick(rq, p, here.now)) resched(here, here.cpu, false);
+      if (rt_.tick(rq, p)) resched(here, here.cpu, false);
     }
   }
   if (machine_.jiffies(here.now) >= rq.next_balance) rq.sched_softirq = true;

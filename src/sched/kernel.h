@@ -88,7 +88,7 @@ class Kernel {
   TaskId pick_next(Here here);
   void switch_to(Here here, TaskId prev, TaskId next, TaskLeave why);
   void put_prev(Rq& rq, Task& p, SimTime now);
-  void set_next(Rq& rq, Task& p, SimTime now);
+  void set_next(Rq& rq, Task& p, SimTime now, bool picked);
   void dequeue_leaving(Here here, Task& p, bool exits);
   void enter_idle(Here here);
   void rest(Here here);

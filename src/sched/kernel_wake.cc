@@ -145,7 +145,7 @@ void Kernel::enqueue(Here here, Task& p, EnqueueFlags flags) {
       if (fair_.enqueue(rq, p, flags, here.now)) resched(here, rq.cpu, true);
       break;
     case SchedClass::rt:
-      rt_.enqueue(rq, p, false);
+      rt_.enqueue(rq, p, flags.head);
       break;
     case SchedClass::stop:
       RQL_CHECK(!rq.stop.valid());

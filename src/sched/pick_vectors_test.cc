@@ -156,7 +156,7 @@ class OneCpu {
     if (next != prev) {
       if (prev.valid()) fair_.put_prev(rq_, tasks_[prev], time());
       rq_.curr = next;
-      if (next.valid()) fair_.set_next(rq_, tasks_[next], time());
+      if (next.valid()) fair_.set_next(rq_, tasks_[next], time(), true);
     }
     if (!next.valid()) return;
     const Task& p = tasks_[next];

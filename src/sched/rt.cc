@@ -44,9 +44,9 @@ void RtClass::yield(Rq& rq, Task& p) {
   std::rotate(it, it + 1, list.end());
 }
 
-bool RtClass::tick(Rq& rq, Task& p, SimTime now) {
-  if (p.policy != Policy::rr || now < p.rr_expires) return false;
-  p.rr_expires = now + rr_timeslice_;
+bool RtClass::tick(Rq& rq, Task& p) const {
+  if (p.policy != Policy::rr || ++p.rr_ticks < slice_ticks_) return false;
+  p.rr_ticks = 0;
   if (rq.rt.queue[index_of(p)].size() == 1) return false;
   yield(rq, p);
   return true;

@@ -61,6 +61,10 @@ class LabTask {
   LabTask& sleep(Duration d) { return then(op::sleep(d)); }
   LabTask& yield() { return then(op::yield()); }
   LabTask& set_nice(int n) { return then(op::set_sched(TaskId{}, Policy::normal, n)); }
+  LabTask& set_sched(std::string task, Policy policy, int nice_or_priority) {
+    targets_.push_back({ops_.size(), std::move(task)});
+    return then(op::set_sched(TaskId{}, policy, nice_or_priority));
+  }
   LabTask& write(uint32_t pipe) { return then(op::pipe_write(ObjId(pipe), 1)); }
   LabTask& read(uint32_t pipe) { return then(op::pipe_read(ObjId(pipe), 1)); }
   // All ops so far, `n` times in all.

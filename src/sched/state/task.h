@@ -42,7 +42,7 @@ struct Task {
   CpuId cpu{};              // where it is queued, runs, or ran last
   CpuId recent_used_cpu{};
   SimTime off_cpu_at{};     // it is still being switched out until then
-  SimTime rr_expires{};     // RR: left of the slice is counted in run time from here
+  uint32_t rr_ticks = 0;    // RR: of the slice, used up; kept while it sleeps or is preempted
   Duration segment_left{};  // of the segment that was interrupted; run when switched in again
   CpuMask allowed{};
   uint32_t nr_allowed = 0;
