@@ -93,15 +93,7 @@ bool FairClass::update_blocked(Rq& rq, SimTime now) {
 void FairClass::util_est_update(Task& p) {
   if (!p.se.util_changed) return;
   p.se.util_changed = false;
-  constexpr uint64_t kMargin = 10;
-  const uint64_t util = p.se.avg.util_avg;
-  if (p.util_est <= util) {
-    p.util_est = util;
-    return;
-  }
-  const uint64_t drop = p.util_est - util;
-  if (drop < kMargin || util + kMargin < p.se.avg.runnable_avg) return;
-  p.util_est = (4 * p.util_est - drop) / 4;
+  p.util_est = pelt::util_est(p.util_est, p.se.avg.util_avg, p.se.avg.runnable_avg);
 }
 
 void FairClass::reweight(Rq& rq, Task& p, LoadWeight load, SimTime now) {

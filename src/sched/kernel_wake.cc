@@ -164,13 +164,7 @@ void Kernel::activate_woken(Here here, Task& p, bool migrated, uint8_t flags) {
   enqueue(here, p, {.wakeup = true, .migrated = migrated});
   preempt_check(here, rq, p, (flags & wake_flags::kFork) != 0);
   emit(here, RecordKind::wakeup, p.id, 0, p.cpu.value());
-  if (rq.idle_stamp_ns != 0) {
-    const Duration idle = Duration::nanos(clock_ns(here.now) - rq.idle_stamp_ns);
-    rq.avg_idle += (idle - rq.avg_idle) / 8;
-    const Duration most = rq.max_idle_balance_cost * 2;
-    if (rq.avg_idle > most) rq.avg_idle = most;
-    rq.idle_stamp_ns = 0;
-  }
+  rq.end_idle_period(clock_ns(here.now));
 }
 
 void Kernel::preempt_check(Here here, Rq& rq, Task& p, bool fork) {

@@ -152,4 +152,12 @@ void remove(PeltAvg& queue, uint64_t load_avg, uint64_t util_avg, uint64_t runna
   raise_sums(queue);
 }
 
+uint64_t util_est(uint64_t estimate, uint64_t util_avg, uint64_t runnable_avg) {
+  constexpr uint64_t kMargin = 10;
+  if (estimate <= util_avg) return util_avg;
+  const uint64_t drop = estimate - util_avg;
+  if (drop < kMargin || util_avg + kMargin < runnable_avg) return estimate;
+  return (4 * estimate - drop) / 4;
+}
+
 }  // namespace runqlab::sched::pelt

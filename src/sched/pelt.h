@@ -36,6 +36,9 @@ void attach(PeltAvg& queue, PeltAvg& entity, uint64_t weight);
 void detach(PeltAvg& queue, const PeltAvg& entity, uint64_t weight);
 // The entity's weight changes; only load depends on it. `queue` is null when it is not attached.
 void reweight(PeltAvg* queue, PeltAvg& entity, uint64_t old_weight, uint64_t new_weight);
+// Utilisation that a task is expected to need when it wakes up, renewed as it goes to sleep: up at
+// once, down slowly, and not at all while it waited for much of its time (FAIR.md C.3, 6.8 on).
+uint64_t util_est(uint64_t estimate, uint64_t util_avg, uint64_t runnable_avg);
 // Removes averages that left the queue while its lock was not held (a wakeup on another CPU).
 void remove(PeltAvg& queue, uint64_t load_avg, uint64_t util_avg, uint64_t runnable_avg);
 

@@ -201,5 +201,19 @@ TEST(Pelt, ReweightScalesTheLoadOfEntityAndQueue) {
   EXPECT_EQ(e.load_avg, 1024U);
 }
 
+// The rows of 6.12; 6.1 kept a pair.
+TEST(Pelt, UtilEst) {
+  size_t rows = 0;
+  for (const VectorRow& row : VectorFile(kVectors + "util_est.csv")) {
+    if (row.text("version") != "6.12") continue;
+    ++rows;
+    EXPECT_EQ(util_est(row.natural("ewma_before"), row.natural("util_at_dequeue"),
+                       row.natural("enqueued_before_or_runnable(6.12)")),
+              row.natural("ewma_after"))
+        << row.to_string();
+  }
+  EXPECT_EQ(rows, 10U);
+}
+
 }  // namespace
 }  // namespace runqlab::sched::pelt

@@ -1,6 +1,7 @@
 // sched/state/rq.h — one CPU's run queue.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <vector>
@@ -18,6 +19,9 @@ struct RtRq {
   std::array<uint64_t, 2> nonempty{};
   uint32_t nr_running = 0;  // with curr
 };
+
+// One eighth of the way to the sample.
+constexpr Duration update_avg(Duration avg, Duration sample) { return avg + (sample - avg) / 8; }
 
 struct Rq {
   CpuId cpu{};
@@ -55,6 +59,14 @@ struct Rq {
 
   // A CPU is idle if nothing is queued, nothing is coming and the idle task runs.
   [[nodiscard]] bool is_idle() const { return !curr.valid() && nr_running == 0 && !ttwu_pending; }
+
+  // A wakeup was queued here: it ends the idle period that the stamp began, if there is one.
+  void end_idle_period(int64_t clock_ns) {
+    if (idle_stamp_ns == 0) return;
+    avg_idle = std::min(update_avg(avg_idle, Duration::nanos(clock_ns - idle_stamp_ns)),
+                        max_idle_balance_cost * 2);
+    idle_stamp_ns = 0;
+  }
 };
 
 }  // namespace runqlab::sched
