@@ -80,14 +80,14 @@ SchedDomain domain_of(const Candidate& k) {
   return d;
 }
 
-// A level that spans no more than its child is dropped. What it says about caches goes to the
-// child: the child is then the largest that shares them.
+// A level that spans no more than its child is dropped; its wish to spread over siblings goes to
+// the child.
 std::vector<SchedDomain> ladder(const Topology& t, CpuId c) {
   std::vector<SchedDomain> v;
   for (const Candidate& k : candidates(t, c)) {
     if (k.span.count() <= 1) continue;
     if (!v.empty() && v.back().span == k.span) {
-      v.back().flags.share_llc |= domain_of(k).flags.share_llc;
+      v.back().flags.prefer_sibling |= domain_of(k).flags.prefer_sibling;
       continue;
     }
     v.push_back(domain_of(k));
