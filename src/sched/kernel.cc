@@ -129,7 +129,7 @@ void Kernel::fork(Here here, TaskId child) {
   p.state = RunState::runnable;
   if (p.allowed.test(here.cpu)) p.cpu = here.cpu;
   p.recent_used_cpu = p.cpu;
-  const Placement placement = placer_.select(p, here, wake_flags::kFork);
+  const Placement placement = placer_.select(p, here, wake_flags::kFork, WakeContext::task);
   record_placement(here, p, placement, wake_flags::kFork);
   p.cpu = placement.cpu;
   Rq& rq = s_.rqs[p.cpu];

@@ -22,7 +22,7 @@ void Kernel::wake(Here here, TaskId id, uint8_t flags, WakeContext context) {
     }
     machine_.charge(here.cpu, p.off_cpu_at - here.now);
   }
-  const Placement placement = placer_.select(p, here, flags);
+  const Placement placement = placer_.select(p, here, flags, context);
   record_placement(here, p, placement, flags);
   machine_.charge(here.cpu, machine_.costs().idle_probe_ns * placement.probes);
   const bool migrated = placement.cpu != p.cpu;

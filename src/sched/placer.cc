@@ -1,5 +1,7 @@
 #include "sched/placer.h"
 
+#include "sched/fair.h"
+
 namespace runqlab::sched {
 namespace {
 
@@ -21,10 +23,26 @@ CpuId fallback(const KernelState& s, const Task& p) {
 
 }  // namespace
 
-Placement Placer::select(Task& p, Here here, uint8_t flags) {
+AffineWeight compare_loads(const AffineLoads& l, uint32_t imbalance_pct, bool sync, bool bias) {
+  int64_t this_load = l.this_load;
+  if (sync) {
+    // The current task is about to sleep.
+    if (l.current_load > this_load) return {.rule = AffineRule::sync_load};
+    this_load -= l.current_load;
+  }
+  const int64_t prev_bias = bias ? 100 + (static_cast<int64_t>(imbalance_pct) - 100) / 2 : 1;
+  AffineWeight w{.rule = AffineRule::weight_prev,
+                 .this_eff = (this_load + l.wakee_load) * (bias ? 100 : 1) * l.prev_capacity,
+                 .prev_eff = (l.prev_load - l.wakee_load) * prev_bias * l.this_capacity};
+  if (sync) ++w.prev_eff;
+  if (w.this_eff < w.prev_eff) w.rule = AffineRule::weight_this;
+  return w;
+}
+
+Placement Placer::select(Task& p, Here here, uint8_t flags, WakeContext context) {
   Placement out;
   if (p.nr_allowed > 1 && p.sched_class == SchedClass::fair) {
-    out = select_fair(p, here, flags);
+    out = select_fair(p, here, flags, context);
   } else if (p.nr_allowed > 1 && p.sched_class == SchedClass::rt) {
     out = select_rt(p);
   } else {
@@ -39,7 +57,9 @@ Placement Placer::select(Task& p, Here here, uint8_t flags) {
 
 void Placer::record_wakee(Here here, TaskId wakee) {
   WakeeTracker& t = current_tracker(s_, here.cpu);
-  if (here.now > t.decayed_at + 1_s) {
+  // Counted in jiffies; the first comparison spares the division nearly always.
+  if (here.now > t.decayed_at + 1_s &&
+      s_.machine.jiffies(here.now) > s_.machine.jiffies(t.decayed_at + 1_s)) {
     t.flips >>= 1;
     t.decayed_at = here.now;
   }
@@ -49,15 +69,7 @@ void Placer::record_wakee(Here here, TaskId wakee) {
   }
 }
 
-bool Placer::wake_wide(Here here, const Task& p) const {
-  uint32_t master = current_tracker(s_, here.cpu).flips;
-  uint32_t slave = p.wakees.flips;
-  const uint32_t factor = s_.llc_of(here.cpu).size;
-  if (master < slave) std::swap(master, slave);
-  return slave >= factor && master >= slave * factor;
-}
-
-Placement Placer::select_fair(Task& p, Here here, uint8_t flags) {
+Placement Placer::select_fair(Task& p, Here here, uint8_t flags, WakeContext context) {
   Placement out;
   const CpuId prev = p.cpu;
   const CpuId cpu = here.cpu;
@@ -73,7 +85,8 @@ Placement Placer::select_fair(Task& p, Here here, uint8_t flags) {
       out.rule = PlacementRule::current_cpu;
       return out;
     }
-    want_affine = !wake_wide(here, p) && p.allowed.test(cpu);
+    want_affine = p.allowed.test(cpu) &&
+                  !wake_wide(current_tracker(s_, cpu).flips, p.wakees.flips, s_.llc_of(cpu).size);
   }
   const bool fork = (flags & wake_flags::kFork) != 0;
   CpuId target = prev;
@@ -97,7 +110,7 @@ Placement Placer::select_fair(Task& p, Here here, uint8_t flags) {
     out.rule = PlacementRule::slow_path_stay;
     return out;
   }
-  out.cpu = select_idle_sibling(p, prev, target, here, out);
+  out.cpu = select_idle_sibling(p, prev, target, here, context, out);
   if (out.rule == PlacementRule::none_idle && !compares_load(out.affine)) {
     out.left = static_cast<int32_t>(rq.nr_running);
     out.right = static_cast<int32_t>(s_.rqs[prev].nr_running);
@@ -125,28 +138,23 @@ CpuId Placer::wake_affine(const SchedDomain& domain, const Task& p, Here where, 
     if (s_.available_idle(prev, where.now)) return decide(prev, AffineRule::prev_idle);
   }
   if (!s_.feat.wa_weight) return prev;
-  auto this_load = static_cast<int64_t>(s_.cpu_load(here));
-  if (sync && rq.curr.valid()) {
-    const Task& current = s_.tasks[rq.curr];
-    const auto current_load = current.sched_class == SchedClass::fair
-                                  ? static_cast<int64_t>(current.se.avg.load_avg)
-                                  : int64_t{0};
-    if (current_load > this_load) return decide(here, AffineRule::sync_load);
-    this_load -= current_load;
-  }
-  const auto load = static_cast<int64_t>(p.se.avg.load_avg);
-  const bool bias = s_.feat.wa_bias;
-  const int64_t this_eff =
-      (this_load + load) * (bias ? 100 : 1) * static_cast<int64_t>(s_.rqs[prev].cpu_capacity);
-  int64_t prev_eff = (static_cast<int64_t>(s_.cpu_load(prev)) - load) *
-                     (bias ? 100 + (static_cast<int64_t>(domain.imbalance_pct) - 100) / 2 : 1) *
-                     static_cast<int64_t>(rq.cpu_capacity);
-  if (sync) ++prev_eff;
+  const Task* current = rq.curr.valid() ? &s_.tasks[rq.curr] : nullptr;
+  const auto load_of = [](const Task& t) {
+    return static_cast<int64_t>(FairClass::task_h_load(t));
+  };
+  const AffineWeight w = compare_loads(
+      {.this_load = static_cast<int64_t>(s_.cpu_load(here)),
+       .prev_load = static_cast<int64_t>(s_.cpu_load(prev)),
+       .current_load =
+           current != nullptr && current->sched_class == SchedClass::fair ? load_of(*current) : 0,
+       .wakee_load = load_of(p),
+       .this_capacity = static_cast<int64_t>(rq.cpu_capacity),
+       .prev_capacity = static_cast<int64_t>(s_.rqs[prev].cpu_capacity)},
+      domain.imbalance_pct, sync, s_.feat.wa_bias);
   // Kept in units of capacity, for the record.
-  out.left = static_cast<int32_t>(this_eff >> 10);
-  out.right = static_cast<int32_t>(prev_eff >> 10);
-  return this_eff < prev_eff ? decide(here, AffineRule::weight_this)
-                             : decide(prev, AffineRule::weight_prev);
+  out.left = static_cast<int32_t>(w.this_eff >> 10);
+  out.right = static_cast<int32_t>(w.prev_eff >> 10);
+  return decide(w.rule == AffineRule::weight_prev ? prev : here, w.rule);
 }
 
 Placement Placer::select_rt(const Task& p) const {

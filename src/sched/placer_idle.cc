@@ -4,7 +4,8 @@
 
 namespace runqlab::sched {
 
-CpuId Placer::select_idle_sibling(Task& p, CpuId prev, CpuId target, Here here, Placement& out) {
+CpuId Placer::select_idle_sibling(Task& p, CpuId prev, CpuId target, Here here, WakeContext context,
+                                  Placement& out) {
   const auto& topology = s_.topology();
   const auto found = [&](CpuId c, PlacementRule rule) {
     out.rule = rule;
@@ -23,7 +24,7 @@ CpuId Placer::select_idle_sibling(Task& p, CpuId prev, CpuId target, Here here, 
   }
   const Rq& here_rq = s_.rqs[here.cpu];
   if (here_rq.curr.valid() && s_.tasks[here_rq.curr].percpu_kthread &&
-      !s_.machine.in_interrupt(here.cpu) && prev == here.cpu && here_rq.nr_running <= 1) {
+      context == WakeContext::task && prev == here.cpu && here_rq.nr_running <= 1) {
     return found(prev, PlacementRule::kthread_stack);
   }
   const CpuId recent = p.recent_used_cpu;
@@ -69,26 +70,33 @@ CpuId Placer::select_idle_cpu(const Task& p, CpuId target, bool has_idle_core, S
     budget = llc.nr_idle_scan + 1;
     if (budget == 1) return CpuId::none();
   }
-  scratch_ = p.allowed;
-  scratch_ &= topology.llc_cpus(topology.cpu(target).llc);
+  cpus_ = p.allowed;
+  cpus_ &= topology.llc_cpus(topology.cpu(target).llc);
+  CpuId thread;
+  const auto scan = [&](CpuMask& span) {
+    return has_idle_core ? scan_cores(span, target, now, thread, out)
+                         : scan_cpus(span, target, now, budget, out);
+  };
   if (s_.feat.sis_cluster && topology.cpu(target).cluster.valid()) {
-    CpuMask cluster = topology.cluster_cpus(topology.cpu(target).cluster);
-    cluster &= scratch_;
-    const CpuId found = has_idle_core ? scan_cores(cluster, target, now, out)
-                                      : scan_cpus(cluster, target, now, budget, out);
-    if (found.valid()) return found;
-    if (!has_idle_core && budget <= 0) return CpuId::none();
-    for (const CpuId c : cluster) scratch_.clear(c);
+    cluster_ = topology.cluster_cpus(topology.cpu(target).cluster);
+    for (const CpuId c : cluster_) {
+      if (cpus_.test(c)) {
+        cpus_.clear(c);
+      } else {
+        cluster_.clear(c);
+      }
+    }
+    if (const CpuId found = scan(cluster_); found.valid()) return found;
+    if (budget <= 0) return CpuId::none();
   }
-  if (!has_idle_core) return scan_cpus(scratch_, target, now, budget, out);
-  const CpuId found = scan_cores(scratch_, target, now, out);
-  // A remembered thread counts as a failed search for a core.
-  if (out.rule != PlacementRule::idle_core) llc.has_idle_cores = false;
-  return found;
+  if (const CpuId found = scan(cpus_); found.valid()) return found;
+  if (has_idle_core) llc.has_idle_cores = false;
+  if (thread.valid()) out.rule = PlacementRule::idle_cpu;
+  return thread;
 }
 
 CpuId Placer::scan_cpus(const CpuMask& span, CpuId from, SimTime now, int64_t& budget,
-                        Placement& out) {
+                        Placement& out) const {
   // From the CPU after `from`, with wrap; `from` itself is known to be busy and costs budget too.
   for (int round = 0; round < 2; ++round) {
     const size_t first = round == 0 ? from.index() + 1 : 0;
@@ -105,23 +113,23 @@ CpuId Placer::scan_cpus(const CpuMask& span, CpuId from, SimTime now, int64_t& b
   return CpuId::none();
 }
 
-CpuId Placer::scan_cores(const CpuMask& span, CpuId from, SimTime now, Placement& out) {
+CpuId Placer::scan_cores(CpuMask& span, CpuId from, SimTime now, CpuId& thread,
+                         Placement& out) const {
   const auto& topology = s_.topology();
-  CpuMask left = span;
-  CpuId remembered;
   for (int round = 0; round < 2; ++round) {
     const size_t first = round == 0 ? from.index() + 1 : 0;
-    for (CpuId c = left.next(first); c.valid(); c = left.next(c.index() + 1)) {
+    for (CpuId c = span.next(first); c.valid(); c = span.next(c.index() + 1)) {
       if (round == 1 && c > from) break;
+      const CpuMask& core = topology.core_cpus(topology.cpu(c).core);
       bool all_idle = true;
-      for (const CpuId sibling : topology.core_cpus(topology.cpu(c).core)) {
+      for (const CpuId sibling : core) {
         ++out.probes;
         const bool idle = s_.available_idle(sibling, now);
         if (!idle) all_idle = false;
-        if (remembered.valid()) {
+        if (thread.valid()) {
           if (!idle) break;
-        } else if (left.test(sibling) && (idle || s_.only_idle_policy(sibling))) {
-          remembered = sibling;
+        } else if (span.test(sibling) && (idle || s_.only_idle_policy(sibling))) {
+          thread = sibling;
           if (!idle) break;
         }
       }
@@ -129,11 +137,10 @@ CpuId Placer::scan_cores(const CpuMask& span, CpuId from, SimTime now, Placement
         out.rule = PlacementRule::idle_core;
         return c;
       }
-      for (const CpuId sibling : topology.core_cpus(topology.cpu(c).core)) left.clear(sibling);
+      for (const CpuId sibling : core) span.clear(sibling);
     }
   }
-  out.rule = PlacementRule::idle_cpu;
-  return remembered;
+  return CpuId::none();
 }
 
 }  // namespace runqlab::sched
