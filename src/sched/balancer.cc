@@ -4,6 +4,22 @@
 #include <algorithm>
 
 namespace runqlab::sched {
+namespace {
+
+// What moving `p` takes off an imbalance.
+int64_t amount_of(const Task& p, MigrationType type) {
+  switch (type) {
+    case MigrationType::load:
+      return static_cast<int64_t>(std::max<uint64_t>(FairClass::task_h_load(p), 1));
+    case MigrationType::util:
+      return static_cast<int64_t>(std::max(p.se.avg.util_avg, p.util_est));
+    case MigrationType::task:
+      break;
+  }
+  return 1;
+}
+
+}  // namespace
 
 // The first CPU of a fully idle core of the local group stands for it, else its first idle CPU,
 // else the group's balance CPU.
@@ -37,62 +53,42 @@ bool Balancer::may_migrate(Attempt& a, const Task& p, const Rq& src) const {
   if (a.domain.nr_balance_failed > a.domain.cache_nice_tries) return true;
   // Cache hot: it ran here a moment ago, and its cache is not the destination's too.
   if (p.has_idle_policy() || a.domain.flags.share_capacity) return true;
-  const Duration cost = s_.tun.migration_cost_ns;
-  return a.now - p.se.exec_start >= cost;
+  if (p.se.exec_start == SimTime{}) return true;  // it has not run here yet
+  return a.now - p.se.exec_start >= s_.tun.migration_cost_ns;
 }
 
 uint32_t Balancer::move_tasks(Attempt& a, CpuId src_cpu) {
   Rq& src = s_.rqs[src_cpu];
   Rq& dst = s_.rqs[a.dst];
+  int64_t& imbalance = a.imbalance.amount;
+  const uint32_t failed = std::min<uint32_t>(a.domain.nr_balance_failed, 63);
   uint32_t moved = 0;
-  fair_.update_curr(src, a.now);
   int64_t looks = std::min<int64_t>(s_.tun.nr_migrate, src.nr_running);
-  for (TaskId id = src.fair_tail; id.valid() && looks > 0 && a.imbalance > 0; --looks) {
+  for (TaskId id = src.fair_tail; id.valid() && looks > 0 && imbalance > 0; --looks) {
     if (a.idle != IdleType::not_idle && src.nr_running <= 1) break;
     Task& p = s_.tasks[id];
     id = p.list_prev;
     ++pass_.cpus;
-    if (!may_migrate(a, p, src)) {
+    const int64_t amount = amount_of(p, a.imbalance.type);
+    if (!may_migrate(a, p, src) || amount >> failed > imbalance) {
       fair_.move_to_head(src, p);
       continue;
     }
-    switch (a.mode) {
-      case Mode::load: {
-        const auto load = static_cast<int64_t>(std::max<uint64_t>(FairClass::task_h_load(p), 1));
-        if ((load >> std::min<uint32_t>(a.domain.nr_balance_failed, 63)) > a.imbalance) {
-          fair_.move_to_head(src, p);
-          continue;
-        }
-        a.imbalance -= load;
-        break;
-      }
-      case Mode::util: {
-        const auto util = static_cast<int64_t>(std::max(p.se.avg.util_avg, p.util_est));
-        if ((util >> std::min<uint32_t>(a.domain.nr_balance_failed, 63)) > a.imbalance) {
-          fair_.move_to_head(src, p);
-          continue;
-        }
-        a.imbalance -= util;
-        break;
-      }
-      case Mode::task:
-        --a.imbalance;
-        break;
-    }
-    fair_.dequeue(src, p, {.migrating = true}, a.now);
+    imbalance -= amount;
+    if (fair_.dequeue(src, p, {.migrating = true}, a.now).resched) pass_.expired.push_back(src_cpu);
     p.cpu = a.dst;
-    fair_.enqueue(dst, p, {.migrated = true}, a.now);
+    if (fair_.enqueue(dst, p, {.migrated = true}, a.now)) pass_.expired.push_back(a.dst);
     pass_.moved.push_back({p.id, src_cpu});
     ++moved;
-    // A preemptible kernel takes one task when it is about to idle, to keep that path short.
-    if (a.idle == IdleType::newly_idle && s_.tun.preempt != Preempt::none &&
-        s_.tun.preempt != Preempt::voluntary) {
-      break;
-    }
+    // A kernel built for preemption takes one task when it is about to idle, to keep that path
+    // short. Those that choose the model when they boot are built so, whatever they choose: all of
+    // the 503 such pulls in the recordings of a host with preempt=none moved one task.
+    if (a.idle == IdleType::newly_idle) break;
   }
   return moved;
 }
 
+// What came of an attempt decides when the next one is due (E.2).
 bool Balancer::balance_domain(SchedDomain& d, CpuId dst, IdleType idle, SimTime now,
                               uint32_t& pulled) {
   pulled = 0;
@@ -101,39 +97,50 @@ bool Balancer::balance_domain(SchedDomain& d, CpuId dst, IdleType idle, SimTime 
   if (!should_balance(a)) return false;
   bool found_queue = false;
   for (;;) {
+    found_queue = false;
     const SchedGroup* group = find_busiest_group(a);
     if (group == nullptr) break;
     const CpuId src = find_busiest_queue(a, *group);
     if (!src.valid()) break;
     found_queue = true;
+    if (s_.rqs[src].nr_running <= 1) break;
     a.all_pinned = true;
-    a.some_pinned = false;
-    if (s_.rqs[src].nr_running > 1) pulled += move_tasks(a, src);
-    if (pulled != 0) break;
-    if (!a.all_pinned || s_.rqs[src].nr_running <= 1) break;
+    pulled += move_tasks(a, src);
+    if (a.some_pinned && a.imbalance.amount > 0) mark_imbalanced(a, true);
+    if (!a.all_pinned) break;
     // Everything there is pinned: leave that CPU out and look again.
+    found_queue = false;
     a.cpus.clear(src);
     CpuMask rest = a.cpus;
     for (const CpuId c : d.groups.front()->span) rest.clear(c);
     if (rest.empty()) break;
-    found_queue = false;
-  }
-  if (pulled != 0) {
-    d.nr_balance_failed = 0;
-    d.balance_interval_ms = d.min_interval_ms;
-    return true;
   }
   if (found_queue) {
-    if (idle != IdleType::newly_idle) ++d.nr_balance_failed;
+    if (pulled != 0) {
+      d.nr_balance_failed = 0;
+    } else if (idle != IdleType::newly_idle) {
+      ++d.nr_balance_failed;
+    }
     d.balance_interval_ms = d.min_interval_ms;
     return true;
   }
-  // Balanced.
+  // Balanced, as far as affinity allows.
+  if (!a.all_pinned) mark_imbalanced(a, false);
   d.nr_balance_failed = 0;
-  if (idle != IdleType::newly_idle) {
-    d.balance_interval_ms = std::min(2 * d.balance_interval_ms, std::max(d.max_interval_ms, 1U));
+  constexpr uint32_t kMaxPinnedIntervalMs = 512;
+  if (idle != IdleType::newly_idle &&
+      (d.balance_interval_ms < d.max_interval_ms ||
+       (a.all_pinned && d.balance_interval_ms < kMaxPinnedIntervalMs))) {
+    d.balance_interval_ms *= 2;
   }
   return true;
+}
+
+// The level above then moves a task out of or into this domain, whatever its averages say.
+void Balancer::mark_imbalanced(const Attempt& a, bool on) {
+  const auto& ladder = s_.domains.of[a.dst];
+  const auto level = static_cast<size_t>(&a.domain - ladder.data());
+  if (level + 1 < ladder.size()) ladder[level + 1].groups.front()->imbalanced = on;
 }
 
 }  // namespace runqlab::sched

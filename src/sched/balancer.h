@@ -21,11 +21,14 @@ struct BalancePass {
     CpuId from;
   };
   std::vector<Moved> moved;  // attached to the destination, in order
-  uint32_t domains = 0;      // tried
-  uint32_t cpus = 0;         // looked at
+  // CPUs whose running task turned out to have used up its request.
+  std::vector<CpuId> expired;
+  uint32_t domains = 0;  // tried
+  uint32_t cpus = 0;     // looked at
 
   void clear() {
     moved.clear();
+    expired.clear();
     domains = cpus = 0;
   }
 };
@@ -41,12 +44,9 @@ class Balancer {
   const BalancePass& newidle(CpuId cpu, Here here);
 
  private:
-  enum class Mode : uint8_t { load, util, task };
   struct Busiest {
     const SchedGroup* group = nullptr;
-    GroupStats stats;
-    GroupStats local;
-    uint64_t total_load = 0, total_capacity = 0;
+    DomainStats stats;
   };
   struct Attempt {
     SchedDomain& domain;
@@ -54,9 +54,8 @@ class Balancer {
     IdleType idle;
     SimTime now;
     CpuMask cpus;  // still considered
-    Mode mode = Mode::load;
-    int64_t imbalance = 0;
-    bool all_pinned = true, some_pinned = false;
+    Imbalance imbalance{};
+    bool all_pinned = false, some_pinned = false;
   };
 
   // True: `dst` stands for its group; `pulled` is what arrived.
@@ -64,13 +63,16 @@ class Balancer {
   [[nodiscard]] bool should_balance(const Attempt& a) const;
   const SchedGroup* find_busiest_group(Attempt& a);
   Busiest collect(const Attempt& a);
-  void set_imbalance(Attempt& a, Busiest& b) const;
-  [[nodiscard]] int64_t sibling_imbalance(const Attempt& a, const Busiest& b) const;
   [[nodiscard]] CpuId find_busiest_queue(const Attempt& a, const SchedGroup& group) const;
   uint32_t move_tasks(Attempt& a, CpuId src);
+  void mark_imbalanced(const Attempt& a, bool on);
   bool may_migrate(Attempt& a, const Task& p, const Rq& src) const;
+  bool newidle_domain(SchedDomain& d, CpuId cpu, SimTime now, Duration& spent);
   void decay_newidle_cost(CpuId cpu, SimTime now);
-  [[nodiscard]] int64_t interval(const SchedDomain& d, bool busy) const;
+  [[nodiscard]] int64_t hz() const { return 1'000'000'000 / s_.machine.tick().ns(); }
+  [[nodiscard]] int64_t interval(const SchedDomain& d, bool busy) const {
+    return balance_jiffies(d, busy, hz(), s_.rqs.size());
+  }
   // Whether NI_RANDOM lets this pass run; `weight` is what a success counts.
   bool newidle_draw(SchedDomain& d, uint32_t& weight);
   void newidle_result(SchedDomain& d, bool success, uint32_t weight) const;

@@ -13,14 +13,13 @@ constexpr int64_t kDefaultNextBalanceSeconds = 60;
 
 // The newidle cost estimates shrink by about 1 % a second.
 void Balancer::decay_newidle_cost(CpuId cpu, SimTime now) {
-  const int64_t hz = 1'000'000'000 / s_.machine.tick().ns();
   const int64_t jiffy = s_.machine.jiffies(now);
   bool decayed = false;
   Duration sum{};
   for (SchedDomain& d : s_.domains.of[cpu]) {
     if (jiffy > d.next_cost_decay) {
-      d.max_newidle_cost = d.max_newidle_cost * 253 / 256;
-      d.next_cost_decay = jiffy + hz;
+      d.max_newidle_cost = decayed_newidle_cost(d.max_newidle_cost);
+      d.next_cost_decay = jiffy + hz();
       decayed = true;
     }
     sum += d.max_newidle_cost;
@@ -28,23 +27,11 @@ void Balancer::decay_newidle_cost(CpuId cpu, SimTime now) {
   if (decayed) s_.rqs[cpu].max_idle_balance_cost = std::max(s_.tun.migration_cost_ns, sum);
 }
 
-// Jiffies between two balances of `d`: longer while the CPU is busy, and then one less than a
-// multiple of the idle interval, so that levels do not all fall on one tick.
-int64_t Balancer::interval(const SchedDomain& d, bool busy) const {
-  const int64_t hz = 1'000'000'000 / s_.machine.tick().ns();
-  int64_t ms = d.balance_interval_ms;
-  if (busy) ms *= d.busy_factor;
-  const int64_t jiffies = (ms * hz + 999) / 1000 - (busy ? 1 : 0);
-  return std::clamp<int64_t>(jiffies, 1,
-                             std::max<int64_t>(1, hz * static_cast<int64_t>(s_.rqs.size()) / 10));
-}
-
 const BalancePass& Balancer::periodic(CpuId cpu, IdleType idle, Here here) {
   pass_.clear();
   Rq& rq = s_.rqs[cpu];
-  const int64_t hz = 1'000'000'000 / s_.machine.tick().ns();
   const int64_t jiffy = s_.machine.jiffies(here.now);
-  int64_t next = jiffy + kDefaultNextBalanceSeconds * hz;
+  int64_t next = jiffy + kDefaultNextBalanceSeconds * hz();
   bool busy = idle != IdleType::idle && !s_.only_idle_policy(cpu);
   decay_newidle_cost(cpu, here.now);
   for (SchedDomain& d : s_.domains.of[cpu]) {
@@ -91,32 +78,48 @@ const BalancePass& Balancer::newidle(CpuId cpu, Here here) {
   rq.idle_stamp_ns = clock_ns(here.now);
   auto& ladder = s_.domains.of[cpu];
   if (ladder.empty()) return pass_;
-  if (!s_.overload || rq.avg_idle < ladder.front().max_newidle_cost) return pass_;
-  fair_.update_blocked(rq, here.now);
-  const auto& costs = s_.machine.costs();
-  Duration spent{};
-  for (SchedDomain& d : ladder) {
-    if (rq.avg_idle < spent + d.max_newidle_cost) break;
-    if (!d.flags.balance_newidle) continue;
-    uint32_t weight = 1;
-    if (!newidle_draw(d, weight)) continue;
-    const uint32_t looked = pass_.cpus;
-    uint32_t pulled = 0;
-    balance_domain(d, cpu, IdleType::newly_idle, here.now, pulled);
-    const Duration cost = costs.balance_ns + costs.balance_cpu_ns * (pass_.cpus - looked);
-    spent += cost;
-    Duration estimate = cost;
-    if (s_.feat.newidle_bump && pulled == 0) {
-      estimate = std::max(cost, d.max_newidle_cost * 3 / 2);
-      estimate = std::min(estimate, s_.tun.migration_cost_ns + Duration::nanos(200));
+  // An idle CPU balances more often than the busy one that it was.
+  int64_t next = s_.machine.jiffies(here.now) + hz();
+  const auto due = [&](const SchedDomain& d) {
+    next = std::min(next, d.last_balance + interval(d, false));
+  };
+  if (s_.overload && rq.avg_idle >= ladder.front().max_newidle_cost) {
+    fair_.update_blocked(rq, here.now);
+    Duration spent{};
+    for (SchedDomain& d : ladder) {
+      due(d);
+      if (rq.avg_idle < spent + d.max_newidle_cost) break;
+      if (!d.flags.balance_newidle) continue;
+      const bool pulled = newidle_domain(d, cpu, here.now, spent);
+      if (pulled || rq.nr_running != 0 || rq.ttwu_pending) break;
     }
-    d.max_newidle_cost = std::max(d.max_newidle_cost, estimate);
-    newidle_result(d, pulled != 0, weight);
-    if (pulled != 0 || rq.nr_running != 0 || rq.ttwu_pending) break;
+    rq.max_idle_balance_cost = std::max(rq.max_idle_balance_cost, spent);
+  } else {
+    due(ladder.front());
   }
-  rq.max_idle_balance_cost = std::max(rq.max_idle_balance_cost, spent);
+  rq.next_balance = std::min(rq.next_balance, next);
   if (!pass_.moved.empty()) rq.idle_stamp_ns = 0;
   return pass_;
+}
+
+// True when it pulled something. What it cost is the estimate for the next time.
+bool Balancer::newidle_domain(SchedDomain& d, CpuId cpu, SimTime now, Duration& spent) {
+  uint32_t weight = 1;
+  if (!newidle_draw(d, weight)) return false;
+  const uint32_t looked = pass_.cpus;
+  uint32_t pulled = 0;
+  balance_domain(d, cpu, IdleType::newly_idle, now, pulled);
+  const auto& costs = s_.machine.costs();
+  const Duration cost = costs.balance_ns + costs.balance_cpu_ns * (pass_.cpus - looked);
+  spent += cost;
+  Duration estimate = cost;
+  if (s_.feat.newidle_bump) {
+    if (pulled == 0) estimate = d.max_newidle_cost * 3 / 2;
+    estimate = std::min(estimate, s_.tun.migration_cost_ns + Duration::nanos(200));
+  }
+  d.max_newidle_cost = std::max(d.max_newidle_cost, estimate);
+  if (cost > Duration{}) newidle_result(d, pulled != 0, weight);
+  return pulled != 0;
 }
 
 }  // namespace runqlab::sched

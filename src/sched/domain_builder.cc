@@ -136,7 +136,7 @@ SpanGroups make_groups(const Topology& t, const Domains& all, const SchedDomain&
     g->span = child_span(all, cpu, d, n);
     g->weight = static_cast<uint32_t>(g->span.count());
     g->cores = count_cores(t, g->span);
-    g->capacity = 1024ULL * g->weight;
+    for (const CpuId member : g->span) g->capacity += t.cpu(member).capacity;
     g->prefer_sibling = child_prefers_sibling(all, cpu, g->span);
     g->balance_mask = CpuMask(n);
     // Child spans may overlap on machines whose nodes are not all alike.

@@ -10,6 +10,7 @@ void Kernel::finish_pass(Here here, CpuId dst, const BalancePass& pass) {
   const auto& costs = machine_.costs();
   machine_.charge(here.cpu, costs.balance_ns * pass.domains + costs.balance_cpu_ns * pass.cpus +
                                 costs.migrate_ns * static_cast<int64_t>(pass.moved.size()));
+  for (const CpuId c : pass.expired) resched(here, c, true);
   for (const auto& [task, from] : pass.moved) {
     Task& p = s_.tasks[task];
     emit(here, RecordKind::migrate, task, static_cast<uint8_t>(MigrateReason::balance),

@@ -19,10 +19,13 @@ class PlacementLab {
   static constexpr SimTime kNow = SimTime::from_ns(100'000'000);
 
   explicit PlacementLab(std::string_view machine, std::string_view arm = "6.18")
-      : PlacementLab(machine, parse_arm(arm, kernel_of("6.18").value()).value().features) {}
-  PlacementLab(std::string_view machine, const Features& features)
+      : PlacementLab(machine, parse_arm(arm, kernel_of("6.18").value()).value()) {}
+  PlacementLab(std::string_view machine, const KernelConfig& config)
+      : PlacementLab(machine, config.features, config.tunables) {}
+  PlacementLab(std::string_view machine, const Features& features, const Tunables& tunables = {})
       : spec(machine::load_machine(machine).value()),
         features_(features),
+        tunables_(tunables),
         machine_(spec, queue_, recorder_),
         s(features_, tunables_, machine_),
         placer(s) {
@@ -100,7 +103,7 @@ class PlacementLab {
 
  private:
   const Features features_;
-  const Tunables tunables_{};
+  const Tunables tunables_;
   EventQueue queue_;
   Recorder recorder_;
   machine::Machine machine_;

@@ -59,14 +59,14 @@ const SchedGroup* Placer::idlest_group(const SchedDomain& d, const Task& p, CpuI
   bool have_local = false;
   for (const auto& g : d.groups) {
     if (allows_none(p, *g)) continue;
-    GroupStats stats;
+    GroupStats stats = stats_of(*g);
     for (const CpuId c : g->span) {
       if (s_.feat.slowpath_allowed_only && !p.allowed.test(c)) continue;
       add_cpu(stats, s_, c, &p);
     }
-    stats.type = classify(stats, d.imbalance_pct, false);
+    stats.type = classify(stats, d.imbalance_pct, g->imbalanced);
     if (stats.type == GroupType::fully_busy || stats.type == GroupType::overloaded) {
-      stats.avg_load = stats.load * 1024 / stats.capacity;
+      stats.set_avg_load();
     }
     if (g->span.test(here)) {
       local_stats = stats;
@@ -76,6 +76,7 @@ const SchedGroup* Placer::idlest_group(const SchedDomain& d, const Task& p, CpuI
     const auto better = [&] {
       if (best == nullptr) return true;
       if (stats.type != best_stats.type) return stats.type < best_stats.type;
+      if (stats.type == GroupType::imbalanced) return false;
       if (stats.type == GroupType::has_spare) {
         if (stats.idle_cpus != best_stats.idle_cpus) {
           return stats.idle_cpus > best_stats.idle_cpus;
@@ -93,6 +94,7 @@ const SchedGroup* Placer::idlest_group(const SchedDomain& d, const Task& p, CpuI
   if (!have_local) return best;
   if (local_stats.type < best_stats.type) return nullptr;
   if (local_stats.type > best_stats.type) return best;
+  if (local_stats.type == GroupType::imbalanced) return nullptr;
   if (local_stats.type != GroupType::has_spare) {
     const uint64_t imb = 1024ULL * (d.imbalance_pct - 100) / 100;
     if (d.flags.numa && best_stats.avg_load + imb >= local_stats.avg_load) return nullptr;

@@ -30,7 +30,7 @@ struct SchedGroup {
   CpuMask balance_mask;  // CPUs that may balance for it; the span, unless groups overlap
   uint32_t weight = 0;   // CPUs
   uint32_t cores = 0;
-  uint64_t capacity = 0;        // refreshed by each statistics pass
+  uint64_t capacity = 0;
   bool imbalanced = false;      // a child's balance was held up by affinity
   bool prefer_sibling = false;  // of the child domain that the group is
 };
