@@ -44,8 +44,12 @@ bool Balancer::should_balance(const Attempt& a) const {
 
 bool Balancer::may_migrate(Attempt& a, const Task& p, const Rq& src) const {
   if (p.percpu_kthread) return false;
+  if (p.se.delayed && s_.feat.lb_delayed_as_load && a.imbalance.type != MigrationType::load) {
+    return false;
+  }
   if (!p.allowed.test(a.dst)) {
     a.some_pinned = true;
+    note_other_dst(a, p);
     return false;
   }
   a.all_pinned = false;
@@ -55,6 +59,16 @@ bool Balancer::may_migrate(Attempt& a, const Task& p, const Rq& src) const {
   if (p.has_idle_policy() || a.domain.flags.share_capacity) return true;
   if (p.se.exec_start == SimTime{}) return true;  // it has not run here yet
   return a.now - p.se.exec_start >= s_.tun.migration_cost_ns;
+}
+
+// A task that may not run on `dst` may be allowed on another CPU of its group.
+void Balancer::note_other_dst(Attempt& a, const Task& p) const {
+  if (a.idle == IdleType::newly_idle || a.other_dst.valid()) return;
+  for (const CpuId c : a.domain.groups.front()->balance_mask) {
+    if (!a.cpus.test(c) || !p.allowed.test(c)) continue;
+    a.other_dst = c;
+    return;
+  }
 }
 
 uint32_t Balancer::move_tasks(Attempt& a, CpuId src_cpu) {
@@ -89,33 +103,13 @@ uint32_t Balancer::move_tasks(Attempt& a, CpuId src_cpu) {
 }
 
 // What came of an attempt decides when the next one is due (E.2).
-bool Balancer::balance_domain(SchedDomain& d, CpuId dst, IdleType idle, SimTime now,
+bool Balancer::balance_domain(SchedDomain& d, CpuId cpu, IdleType idle, SimTime now,
                               uint32_t& pulled) {
   pulled = 0;
   ++pass_.domains;
-  Attempt a{.domain = d, .dst = dst, .idle = idle, .now = now, .cpus = d.span};
-  if (!should_balance(a)) return false;
-  bool found_queue = false;
-  for (;;) {
-    found_queue = false;
-    const SchedGroup* group = find_busiest_group(a);
-    if (group == nullptr) break;
-    const CpuId src = find_busiest_queue(a, *group);
-    if (!src.valid()) break;
-    found_queue = true;
-    if (s_.rqs[src].nr_running <= 1) break;
-    a.all_pinned = true;
-    pulled += move_tasks(a, src);
-    if (a.some_pinned && a.imbalance.amount > 0) mark_imbalanced(a, true);
-    if (!a.all_pinned) break;
-    // Everything there is pinned: leave that CPU out and look again.
-    found_queue = false;
-    a.cpus.clear(src);
-    CpuMask rest = a.cpus;
-    for (const CpuId c : d.groups.front()->span) rest.clear(c);
-    if (rest.empty()) break;
-  }
-  if (found_queue) {
+  Attempt a{.domain = d, .dst = cpu, .idle = idle, .now = now, .cpus = d.span};
+  const bool stands_for_group = should_balance(a);
+  if (stands_for_group && pull_from_busiest(a, cpu, pulled)) {
     if (pulled != 0) {
       d.nr_balance_failed = 0;
     } else if (idle != IdleType::newly_idle) {
@@ -124,8 +118,8 @@ bool Balancer::balance_domain(SchedDomain& d, CpuId dst, IdleType idle, SimTime 
     d.balance_interval_ms = d.min_interval_ms;
     return true;
   }
-  // Balanced, as far as affinity allows.
-  if (!a.all_pinned) mark_imbalanced(a, false);
+  // Balanced as far as affinity allows, or another CPU's business.
+  if (!a.all_pinned) mark_imbalanced(cpu, d, false);
   d.nr_balance_failed = 0;
   constexpr uint32_t kMaxPinnedIntervalMs = 512;
   if (idle != IdleType::newly_idle &&
@@ -133,13 +127,40 @@ bool Balancer::balance_domain(SchedDomain& d, CpuId dst, IdleType idle, SimTime 
        (a.all_pinned && d.balance_interval_ms < kMaxPinnedIntervalMs))) {
     d.balance_interval_ms *= 2;
   }
-  return true;
+  return stands_for_group;
+}
+
+// True: there was a queue with something to take.
+bool Balancer::pull_from_busiest(Attempt& a, CpuId cpu, uint32_t& pulled) {
+  const SchedDomain& d = a.domain;
+  for (;;) {
+    const SchedGroup* group = find_busiest_group(a);
+    if (group == nullptr) return false;
+    const CpuId src = find_busiest_queue(a, *group);
+    if (!src.valid()) return false;
+    if (s_.rqs[src].nr_running <= 1) return true;
+    a.all_pinned = true;
+    pulled += move_tasks(a, src);
+    while (a.other_dst.valid() && a.imbalance.amount > 0) {
+      a.cpus.clear(a.dst);
+      a.dst = a.other_dst;
+      a.other_dst = CpuId::none();
+      pulled += move_tasks(a, src);
+    }
+    if (a.some_pinned && a.imbalance.amount > 0) mark_imbalanced(cpu, d, true);
+    if (!a.all_pinned) return true;
+    // Everything there is pinned: leave that CPU out and look again.
+    a.cpus.clear(src);
+    CpuMask rest = a.cpus;
+    for (const CpuId c : d.groups.front()->span) rest.clear(c);
+    if (rest.empty()) return false;
+  }
 }
 
 // The level above then moves a task out of or into this domain, whatever its averages say.
-void Balancer::mark_imbalanced(const Attempt& a, bool on) {
-  const auto& ladder = s_.domains.of[a.dst];
-  const auto level = static_cast<size_t>(&a.domain - ladder.data());
+void Balancer::mark_imbalanced(CpuId cpu, const SchedDomain& d, bool on) {
+  const auto& ladder = s_.domains.of[cpu];
+  const auto level = static_cast<size_t>(&d - ladder.data());
   if (level + 1 < ladder.size()) ladder[level + 1].groups.front()->imbalanced = on;
 }
 

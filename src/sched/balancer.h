@@ -56,6 +56,7 @@ class Balancer {
     CpuMask cpus;  // still considered
     Imbalance imbalance{};
     bool all_pinned = false, some_pinned = false;
+    CpuId other_dst{};  // a CPU of the same group where a pinned task may run
   };
 
   // True: `dst` stands for its group; `pulled` is what arrived.
@@ -65,7 +66,9 @@ class Balancer {
   Busiest collect(const Attempt& a);
   [[nodiscard]] CpuId find_busiest_queue(const Attempt& a, const SchedGroup& group) const;
   uint32_t move_tasks(Attempt& a, CpuId src);
-  void mark_imbalanced(const Attempt& a, bool on);
+  bool pull_from_busiest(Attempt& a, CpuId cpu, uint32_t& pulled);
+  void mark_imbalanced(CpuId cpu, const SchedDomain& d, bool on);
+  void note_other_dst(Attempt& a, const Task& p) const;
   bool may_migrate(Attempt& a, const Task& p, const Rq& src) const;
   bool newidle_domain(SchedDomain& d, CpuId cpu, SimTime now, Duration& spent);
   void decay_newidle_cost(CpuId cpu, SimTime now);

@@ -231,6 +231,44 @@ TEST(Periodic, AffinityThatIsInTheWayIsSaidToTheLevelAbove) {
   EXPECT_EQ(pass.moved.size(), 1U);
 }
 
+// The CPU that stands for its group pulls for the others, too.
+TEST(Periodic, APinnedTaskGoesToAnotherCpuOfTheGroup) {
+  BalanceLab lab(kTwoLlcs);
+  lab.queue(2, 4, "1-3");
+  const BalancePass& pass = lab.periodic(0);
+  ASSERT_FALSE(pass.moved.empty());
+  for (const auto& m : pass.moved) EXPECT_EQ(lab.s.tasks[m.task].cpu, CpuId(1));
+  EXPECT_EQ(lab.rq(0).nr_running, 0U);
+  BalanceLab hurried(kTwoLlcs);
+  hurried.queue(2, 4, "1-3");
+  EXPECT_TRUE(hurried.newidle(0).moved.empty());
+}
+
+// What another CPU stands for counts as balanced.
+TEST(Periodic, WhoDoesNotStandForTheGroupWaitsLonger) {
+  BalanceLab lab(kTwoLlcs);
+  SchedDomain& d = lab.domain(1, 1);
+  d.nr_balance_failed = 3;
+  d.groups.front()->imbalanced = true;
+  lab.periodic(1);
+  EXPECT_EQ(d.balance_interval_ms, 8U);
+  EXPECT_EQ(d.nr_balance_failed, 0U);
+}
+
+TEST(Periodic, DelayedSleepersMoveAsLoadOnly) {
+  for (const auto& [arm, moved] : {std::pair{"6.12", 1U}, std::pair{"6.14", 0U}}) {
+    BalanceLab lab(kTwo, arm);
+    Task& sleeper = lab.queue(0, 3);
+    for (Task& p : lab.s.tasks) {
+      if (p.on_rq) lab.allow(p, "0");
+    }
+    lab.allow(sleeper, "");
+    sleeper.se.delayed = true;
+    ++lab.rq(0).cfs.nr_delayed;
+    EXPECT_EQ(lab.periodic(1).moved.size(), moved) << arm;
+  }
+}
+
 TEST(Periodic, SetsHowFarAWakeupSearches) {
   BalanceLab lab(kTwoLlcs);
   lab.llc(0).nr_idle_scan = 99;

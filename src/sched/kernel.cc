@@ -248,7 +248,7 @@ TaskId Kernel::pick_next(Here here) {
     const TaskId next = fair_.pick(rq, here.now);
     if (next.valid()) return next;
     const BalancePass& pass = balancer_.newidle(here.cpu, here);
-    finish_pass(here, here.cpu, pass);
+    finish_pass(here, pass);
     if (pass.moved.empty()) return TaskId::none();
   }
 }

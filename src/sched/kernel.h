@@ -115,7 +115,7 @@ class Kernel {
   void kick_idle_balancer(Here here);
   void softirq_sched(Here here);
   void nohz_balance(Here here);
-  void finish_pass(Here here, CpuId dst, const BalancePass& pass);
+  void finish_pass(Here here, const BalancePass& pass);
 
   void emit(Here here, RecordKind kind, TaskId task, uint8_t flags = 0, uint32_t a = 0,
             uint32_t b = 0, uint64_t c = 0) {

@@ -6,7 +6,7 @@
 
 namespace runqlab::sched {
 
-void Kernel::finish_pass(Here here, CpuId dst, const BalancePass& pass) {
+void Kernel::finish_pass(Here here, const BalancePass& pass) {
   const auto& costs = machine_.costs();
   machine_.charge(here.cpu, costs.balance_ns * pass.domains + costs.balance_cpu_ns * pass.cpus +
                                 costs.migrate_ns * static_cast<int64_t>(pass.moved.size()));
@@ -14,9 +14,9 @@ void Kernel::finish_pass(Here here, CpuId dst, const BalancePass& pass) {
   for (const auto& [task, from] : pass.moved) {
     Task& p = s_.tasks[task];
     emit(here, RecordKind::migrate, task, static_cast<uint8_t>(MigrateReason::balance),
-         from.value(), dst.value());
-    // Without effect while `dst` itself is picking: it clears need_resched afterwards.
-    preempt_check(here, s_.rqs[dst], p, false);
+         from.value(), p.cpu.value());
+    // Without effect on a CPU that is picking: it clears need_resched afterwards.
+    preempt_check(here, s_.rqs[p.cpu], p, false);
   }
 }
 
@@ -63,9 +63,8 @@ void Kernel::softirq_sched(Here here) {
     return;
   }
   fair_.update_blocked(rq, here.now);
-  finish_pass(
-      here, here.cpu,
-      balancer_.periodic(here.cpu, rq.idle_balance ? IdleType::idle : IdleType::not_idle, here));
+  finish_pass(here, balancer_.periodic(
+                        here.cpu, rq.idle_balance ? IdleType::idle : IdleType::not_idle, here));
 }
 
 // One idle CPU balances for all of them, itself last.
@@ -80,7 +79,7 @@ void Kernel::nohz_balance(Here here) {
     if (!nohz_idle_.test(c) || !rq.is_idle()) continue;
     fair_.update_blocked(rq, here.now);
     if (jiffy >= rq.next_balance) {
-      finish_pass(here, c, balancer_.periodic(c, IdleType::idle, here));
+      finish_pass(here, balancer_.periodic(c, IdleType::idle, here));
     }
     next = std::min(next, rq.next_balance);
   }
