@@ -13,6 +13,8 @@ using namespace literals;
 
 constexpr Version kOldest{6, 12};
 constexpr Version kNewest{7, 1};
+constexpr Version kLazyPreemption{6, 13};
+constexpr Version kOnlyLazyAndFull{7, 0};
 
 // What a stable or distribution kernel has beyond its release (BACKPORTS.md): names as in an arm.
 struct Backports {
@@ -76,8 +78,14 @@ Status set_value(KernelConfig& c, std::string_view name, std::string_view value)
   if (name == "preempt") {
     for (const Preempt p : {Preempt::none, Preempt::voluntary, Preempt::full, Preempt::lazy}) {
       if (to_string(p) != value) continue;
-      if (p == Preempt::lazy && Version{c.version.major, c.version.minor} < Version{6, 13}) {
+      const Version release{c.version.major, c.version.minor};
+      if (p == Preempt::lazy && release < kLazyPreemption) {
         return Error{.message = "preempt=lazy exists from 6.13 on", .token = c.kernel};
+      }
+      if ((p == Preempt::none || p == Preempt::voluntary) && release >= kOnlyLazyAndFull) {
+        return Error{.message = "7.0 has no preempt=" + std::string(value) + " any more",
+                     .token = c.kernel,
+                     .hint = "lazy or full are left (7dadeaa6e851, PREEMPT_NONE_GONE)"};
       }
       c.tunables.preempt = p;
       return Ok{};
@@ -153,7 +161,9 @@ Result<KernelConfig> kernel_of(std::string_view name) {
   }
   c.features = features_of(c.version);
   c.base_slice_unscaled = c.version < Version{6, 15} ? 750_us : 700_us;
-  c.tunables.preempt = c.version < Version{6, 13} ? Preempt::voluntary : Preempt::none;
+  c.tunables.preempt = c.version < kLazyPreemption    ? Preempt::voluntary
+                       : c.version < kOnlyLazyAndFull ? Preempt::none
+                                                      : Preempt::lazy;
   if (asked->patch > 0 && c.unknown.empty()) {
     const auto* known = std::find_if(std::begin(kBackports), std::end(kBackports),
                                      [&](const Backports& b) { return b.version == *asked; });
