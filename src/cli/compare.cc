@@ -2,11 +2,14 @@
 #include <fmt/core.h>
 
 #include "analysis/arm_run.h"
+#include "analysis/run_file.h"
 #include "analysis/scenario.h"
 #include "cli/commands.h"
 #include "cli/options.h"
+#include "cli/output.h"
 #include "report/comparison.h"
 #include "report/json.h"
+#include "sim/limits.h"
 #include "workload/models/models.h"
 
 namespace runqlab::cli {
@@ -55,12 +58,9 @@ int compare(const Options& o) {
   auto a = sched::parse_arm(o.arms.a, *kernel);
   if (!a) return fail(a.error());
   arms.push_back({"A", *a});
-  char title = 'B';
-  for (const std::string& text : o.arms.b) {
-    auto b = sched::parse_arm(text, arms[0].kernel);
-    if (!b) return fail(b.error());
-    arms.push_back({std::string(1, title++), *b});
-  }
+  auto others = b_arms(o.arms, *a);
+  if (!others) return fail(others.error());
+  for (TitledArm& b : *others) arms.push_back({std::move(b.title), std::move(b.kernel)});
   const auto conditions = parse_fail_ifs(o.arms.fail_if);
   if (!conditions) return fail(conditions.error());
   for (const Arm& arm : arms) {
@@ -70,6 +70,8 @@ int compare(const Options& o) {
   }
   const auto workload = workload::build_workload(o.workload, machine->topology.nr_cpus());
   if (!workload) return fail(workload.error());
+  if (Status s = check_comms("--comm", o.table.comms, *workload); !s) return fail(s.error());
+  if (Status s = sim::check_limits(*machine, *workload); !s) return fail(s.error());
 
   for (Arm& arm : arms) arm.runs.resize(o.runs);
   analysis::for_each_parallel(arms.size() * o.runs, jobs_of(o.common), [&](size_t i) {
@@ -89,6 +91,14 @@ int compare(const Options& o) {
   if (o.common.json) row_options.most = SIZE_MAX;
   const auto rows = report::make_rows(*workload, columns, row_options);
 
+  if (!o.common.output.empty()) {
+    analysis::RunFile file{.version = RUNQLAB_VERSION, .machine = *machine, .workload = o.workload};
+    for (const Arm& arm : arms) {
+      file.arms.push_back({arm.kernel.arm(), o.common.seed, arm.runs[0].result.state_hash});
+    }
+    if (Status s = analysis::write_run_file(o.common.output, file); !s) return fail(s.error());
+  }
+
   const auto scenario = [&](const Arm& arm) {
     return analysis::scenario_hash(*machine, arm.kernel, *workload, {}, o.common.seed);
   };
@@ -105,23 +115,23 @@ int compare(const Options& o) {
     }
     j["rows"] = report::rows_json(rows, layout);
     j["sentence"] = report::sentence(rows, layout);
-    fmt::print("{}\n", j.dump(2));
+    print_json(j);
   } else {
     for (const Arm& arm : arms) {
-      for (const std::string& u : arm.kernel.unknown) fmt::print("note: {}: {}\n", arm.title, u);
+      for (const std::string& u : arm.kernel.unknown) print_text("note: {}: {}\n", arm.title, u);
     }
-    fmt::print("runqlab {} compare {}\n  machine     {}: {}\n", RUNQLAB_VERSION, o.workload,
+    print_text("runqlab {} compare {}\n  machine     {}: {}\n", RUNQLAB_VERSION, o.workload,
                machine->name, machine->description);
     for (const Arm& arm : arms) {
-      fmt::print("  {:<10}  {}; scenario {}, state_hash {} (first of {} seeds from {})\n",
+      print_text("  {:<10}  {}; scenario {}, state_hash {} (first of {} seeds from {})\n",
                  arm.title, kernel_words(arm.kernel), report::hex(scenario(arm)),
                  report::hex(arm.runs[0].result.state_hash), o.runs, o.common.seed);
     }
-    fmt::print("\n{}", report::comparison_table(rows, layout));
+    print_text("\n{}", report::comparison_table(rows, layout));
     if (o.runs > 1) {
-      fmt::print("Counts and times are means over {} seeds, latencies are pooled.\n", o.runs);
+      print_text("Counts and times are means over {} seeds, latencies are pooled.\n", o.runs);
     }
-    fmt::print("\n{}\n", report::sentence(rows, layout));
+    print_text("\n{}\n", report::sentence(rows, layout));
   }
   return check_conditions(*conditions, rows.back(), layout);
 }

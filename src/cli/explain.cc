@@ -7,8 +7,10 @@
 #include "base/suggest.h"
 #include "cli/commands.h"
 #include "cli/options.h"
+#include "cli/output.h"
 #include "report/decisions.h"
 #include "report/json.h"
+#include "sim/limits.h"
 #include "workload/models/models.h"
 
 namespace runqlab::cli {
@@ -53,7 +55,9 @@ int explain(const Options& o) {
   const machine::Tracing tracing = file->replay ? file->replay->tracing : machine::Tracing{};
   const auto task = find_task(workload, o.task);
   if (!task) return fail(task.error());
+  if (Status s = sim::check_limits(file->machine, workload); !s) return fail(s.error());
   report::Json out = report::Json::array();
+  std::string text;
   for (const analysis::StoredArm& stored : file->arms) {
     auto base = sched::kernel_of("6.18");
     if (!base) return fail(base.error());
@@ -70,18 +74,27 @@ int explain(const Options& o) {
     }
     const analysis::Decision* d = run.decisions.find(*task, static_cast<uint32_t>(o.wakeup));
     if (d == nullptr) {
-      fmt::print(o.json ? stderr : stdout, "{}: the task is not woken that often\n", stored.arm);
+      const std::string missing = fmt::format("{}:\n  the task is woken {} times\n", stored.arm,
+                                              run.decisions.count(*task));
+      if (o.json) print_error("{}", missing);
+      text += missing;
       continue;
     }
-    if (o.json) {
-      report::Json j = report::decision_json(workload, *d);
-      j["arm"] = stored.arm;
-      out.push_back(std::move(j));
-    } else {
-      fmt::print("{}:\n  {}\n", stored.arm, report::decision_line(workload, *d));
-    }
+    text += fmt::format("{}:\n  {}\n", stored.arm, report::decision_line(workload, *d));
+    out.push_back(report::decision_json(workload, *d));
+    out.back()["arm"] = stored.arm;
   }
-  if (o.json) fmt::print("{}\n", out.dump(2));
+  if (out.empty()) {
+    if (!o.json) print_error("{}", text);
+    return fail({.message = "no arm has this wakeup",
+                 .token = std::to_string(o.wakeup),
+                 .hint = "--wakeup counts from 0"});
+  }
+  if (o.json) {
+    print_json(out);
+  } else {
+    print_text("{}", text);
+  }
   return kOk;
 }
 

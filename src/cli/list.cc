@@ -3,6 +3,7 @@
 
 #include "cli/commands.h"
 #include "cli/options.h"
+#include "cli/output.h"
 #include "report/text_table.h"
 #include "sched/state/tunables.h"
 #include "workload/models/models.h"
@@ -18,15 +19,15 @@ struct Options {
 void list_machines() {
   for (const std::string& name : machine::preset_names()) {
     const auto m = machine::load_machine(name);
-    if (m) fmt::print("{:<20} {}\n", name, m->description);
+    if (m) print_text("{:<20} {}\n", name, m->description);
   }
-  fmt::print("Also: the path of a machine TOML file, or an hwloc synthetic string.\n");
+  print_text("Also: the path of a machine TOML file, or an hwloc synthetic string.\n");
 }
 
 void list_kernels() {
   for (const sched::KernelInfo& k : sched::kernel_table())
-    fmt::print("{:<10} {}\n", k.name, k.what);
-  fmt::print(
+    print_text("{:<10} {}\n", k.name, k.what);
+  print_text(
       "Releases between these take the changes dated by release (list features); others "
       "take the nearest and say so.\n");
 }
@@ -44,20 +45,20 @@ void list_features() {
     table.add({std::string(f.name), when.empty() ? "never" : when, std::string(f.what),
                std::string(f.source)});
   }
-  fmt::print("{}\n", table.print());
+  print_text("{}\n", table.print());
   report::TextTable tunables({"tunable", "range", "what it means"}, 3);
   for (const sched::TunableInfo& t : sched::tunable_table()) {
     tunables.add({std::string(t.name), fmt::format("{}..{}", t.low, t.high), std::string(t.what)});
   }
   tunables.add({"preempt", "none|voluntary|full|lazy", "the preemption model"});
-  fmt::print("{}", tunables.print());
+  print_text("{}", tunables.print());
 }
 
 void list_workloads() {
   for (const workload::ModelInfo& m : workload::model_table()) {
-    fmt::print("{}\n  models      {}\n  leaves out  {}\n", m.name, m.models, m.leaves_out);
+    print_text("{}\n  models      {}\n  leaves out  {}\n", m.name, m.models, m.leaves_out);
     for (const workload::ParamInfo& p : m.params) {
-      fmt::print("  {:<10}  {} (default {})\n", p.name, p.what, p.default_value);
+      print_text("  {:<10}  {} (default {})\n", p.name, p.what, p.default_value);
     }
   }
 }
@@ -65,11 +66,11 @@ void list_workloads() {
 int list_costs(const Options& o) {
   const auto m = machine_of(o.common, o.common.machine.empty() ? "vm-2" : o.common.machine);
   if (!m) return fail(m.error());
-  fmt::print("Costs of {} in nanoseconds:\n", m->name);
+  print_text("Costs of {} in nanoseconds:\n", m->name);
   for (const machine::CostInfo& c : machine::cost_table()) {
     const auto source = m->cost_sources.find(c.name);
     const bool set = source != m->cost_sources.end();
-    fmt::print("{:<20} {:>8}  {:<16} {}\n{:<47} {}\n", c.name, (m->costs.*c.field).ns(),
+    print_text("{:<20} {:>8}  {:<16} {}\n{:<47} {}\n", c.name, (m->costs.*c.field).ns(),
                set ? fmt::format("{}..{}", source->second.low_ns, source->second.high_ns)
                    : fmt::format("{}..{}", c.low_ns, c.high_ns),
                c.what, "", set ? source->second.text : "assumed");

@@ -36,6 +36,13 @@ struct ArmOptions {
 };
 void add_arms(CLI::App& app, ArmOptions& options, bool b_required);
 
+struct TitledArm {
+  std::string title;
+  sched::KernelConfig kernel;
+};
+// The arms of --b on top of A, titled B, C, …; as many as there are letters.
+Result<std::vector<TitledArm>> b_arms(const ArmOptions& options, const sched::KernelConfig& a);
+
 struct TableOptions {
   std::string by = "comm";
   std::vector<std::string> comms;
@@ -45,9 +52,15 @@ struct TableOptions {
   }
 };
 void add_table(CLI::App& app, TableOptions& options);
+// Every name in `comms`, which `option` gave, is one of the workload's tasks.
+Status check_comms(std::string_view option, const std::vector<std::string>& comms,
+                   const Workload& workload);
 
 // Prints the error on stderr; the exit code for bad input.
 int fail(const Error& error);
+
+// Whether -o may be written: not over the input.
+Status check_output(const CommonOptions& options, const std::string& input);
 
 // The machine with the costs of --cost set.
 Result<machine::MachineSpec> machine_of(const CommonOptions& options, const std::string& name);

@@ -1,14 +1,14 @@
 // runqlab run WORKLOAD — one run of a built-in workload.
-#include <fmt/core.h>
-
 #include "analysis/arm_run.h"
 #include "analysis/run_file.h"
 #include "analysis/scenario.h"
 #include "cli/commands.h"
 #include "cli/options.h"
+#include "cli/output.h"
 #include "report/json.h"
 #include "report/metric.h"
 #include "report/text_table.h"
+#include "sim/limits.h"
 #include "workload/models/models.h"
 
 namespace runqlab::cli {
@@ -46,6 +46,8 @@ int run(const Options& o) {
   }
   const auto workload = workload::build_workload(o.workload, machine->topology.nr_cpus());
   if (!workload) return fail(workload.error());
+  if (Status s = check_comms("--comm", o.table.comms, *workload); !s) return fail(s.error());
+  if (Status s = sim::check_limits(*machine, *workload); !s) return fail(s.error());
   const analysis::ArmRun arm =
       analysis::run_arm({*machine, *kernel, o.common.seed, {}}, *workload, false);
   const uint64_t scenario =
@@ -68,20 +70,20 @@ int run(const Options& o) {
     j.update(report::run_json(arm.result, scenario, *kernel));
     if (workload->operations != 0) j["operations"] = workload->operations;
     j["rows"] = report::rows_json(rows, {.titles = {"run"}});
-    fmt::print("{}\n", j.dump(2));
+    print_json(j);
     return arm.result.end == sim::RunEnd::livelock ? kFailed : kOk;
   }
-  for (const std::string& u : kernel->unknown) fmt::print("note: {}\n", u);
-  fmt::print("runqlab {} run {}\n  machine     {}: {}\n  kernel      {}\n", RUNQLAB_VERSION,
+  for (const std::string& u : kernel->unknown) print_text("note: {}\n", u);
+  print_text("runqlab {} run {}\n  machine     {}: {}\n  kernel      {}\n", RUNQLAB_VERSION,
              o.workload, machine->name, machine->description, kernel_words(*kernel));
-  fmt::print("  run         state_hash {}, scenario {}, seed {}, {} events; {}\n\n",
+  print_text("  run         state_hash {}, scenario {}, seed {}, {} events; {}\n\n",
              report::hex(arm.result.state_hash), report::hex(scenario), o.common.seed,
              arm.result.events, sim::to_string(arm.result.end));
-  fmt::print("{}", rows_text(rows));
+  print_text("{}", rows_text(rows));
   if (workload->operations != 0) {
     const double us = static_cast<double>(arm.result.finished.ns()) / 1e3;
     const auto ops = static_cast<double>(workload->operations);
-    fmt::print(
+    print_text(
         "\n     Total time: {:.3f} [sec]\n\n     {:>10.6f} usecs/op\n     {:>10.0f} ops/sec\n",
         us / 1e6, us / ops, ops * 1e6 / us);
   }

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include "base/printable.h"
 #include "sched/placement.h"
 
 namespace runqlab::report {
@@ -57,8 +58,8 @@ std::string changed_list(const Workload& w, const std::vector<analysis::ChangedP
                      c.a->ordinal, c.a->chosen.value(), c.b->chosen.value(), latency(*c.a),
                      latency(*c.b));
     s += fmt::format("    A: {}\n    B: {}\n", rule_words(*c.a), rule_words(*c.b));
-    s += fmt::format("    runqlab explain {} --task {} --wakeup {}\n", run_file,
-                     task_name(w, c.a->task), c.a->ordinal);
+    s += fmt::format("    runqlab explain {} --task {} --wakeup {}\n", shell_word(run_file),
+                     shell_word(task_name(w, c.a->task)), c.a->ordinal);
   }
   return s;
 }
