@@ -18,7 +18,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::string_view kFormatName = "runqlab-run-";
-constexpr std::string_view kFormat = "runqlab-run-1";
+constexpr std::string_view kFormat = "runqlab-run-2";
 // A file may claim any size. These bound what is read of it, what it unpacks to, and how deep its
 // description is nested; the writer keeps to them.
 constexpr size_t kMaxHead = size_t{4} << 20;
@@ -30,7 +30,7 @@ constexpr size_t kMaxRatio = 1'000;
 constexpr size_t kSmall = size_t{1} << 20;
 
 constexpr std::string_view kMakeOne =
-    "make one with `runqlab replay … -o FILE` or `runqlab run … -o FILE`";
+    "make one with `runqlab replay … -o FILE`, or with run or compare";
 
 Json machine_json(const machine::MachineSpec& m) {
   Json costs = Json::object();
@@ -140,36 +140,45 @@ class FileReader {
                  "it was written by runqlab " + run_.version + ": make it again");
     }
     if (!get(head, "workload", run_.workload)) return bad("it names no workload");
-    const auto machine = head.find("machine");
-    if (machine == head.end() || !machine->is_object()) return bad("it describes no machine");
-    if (Status s = read_machine(*machine); !s) return s;
+    const auto machines = head.find("machines");
+    if (machines == head.end() || !machines->is_array()) return bad("it describes no machine");
+    if (machines->size() > kMaxArms) return bad("it describes too many machines");
+    std::vector<machine::MachineSpec> specs;
+    for (const Json& m : *machines) {
+      auto spec = read_machine(m);
+      if (!spec) return spec.error();
+      specs.push_back(std::move(*spec));
+    }
     const auto arms = head.find("arms");
     if (arms == head.end() || !arms->is_array() || arms->empty()) return bad("it names no arm");
     if (arms->size() > kMaxArms) return bad("it names too many arms");
     for (const Json& a : *arms) {
       StoredArm arm;
       std::string hash;
+      uint64_t machine = 0;
       if (!a.is_object() || !get(a, "arm", arm.arm) || !get(a, "seed", arm.seed) ||
-          !get(a, "state_hash", hash) || !parse_hex(hash, arm.state_hash)) {
+          !get(a, "machine", machine) || machine >= specs.size() || !get(a, "state_hash", hash) ||
+          !parse_hex(hash, arm.state_hash)) {
         return bad("an arm is not as it should be");
       }
+      arm.machine = specs[machine];
       run_.arms.push_back(std::move(arm));
     }
     return Ok{};
   }
 
-  Status read_machine(const Json& j) {
+  [[nodiscard]] Result<machine::MachineSpec> read_machine(const Json& j) const {
     std::string machine_name, definition;
     const auto from_file = j.find("from_file");
-    if (!get(j, "name", machine_name) || !get(j, "definition", definition) ||
+    if (!j.is_object() || !get(j, "name", machine_name) || !get(j, "definition", definition) ||
         from_file == j.end() || !from_file->is_boolean()) {
-      return bad("its machine is not as it should be");
+      return bad("a machine is not as it should be");
     }
     auto m = from_file->get<bool>() ? machine::parse_machine(definition, machine_name + ".toml")
                                     : machine::synthetic_machine(definition);
-    if (!m) return bad("its machine: " + m.error().to_string());
+    if (!m) return bad("a machine: " + m.error().to_string());
     const auto costs = j.find("costs");
-    if (costs == j.end() || !costs->is_object()) return bad("its machine has no costs");
+    if (costs == j.end() || !costs->is_object()) return bad("a machine has no costs");
     for (const auto& [key, value] : costs->items()) {
       const machine::CostInfo* info = machine::find_cost(key);
       if (info == nullptr || !value.is_number_integer() || value.get<int64_t>() < info->low_ns ||
@@ -182,8 +191,7 @@ class FileReader {
       }
       (*m).costs.*info->field = Duration::nanos(value.get<int64_t>());
     }
-    run_.machine = std::move(*m);
-    return Ok{};
+    return m;
   }
 
   Status read_programs(const Json& head) {
@@ -204,9 +212,6 @@ class FileReader {
       replay.error().file = name_;
       return replay.error();
     }
-    if (replay->nr_cpus > run_.machine.topology.nr_cpus()) {
-      return bad("its recording has more CPUs than its machine");
-    }
     run_.replay = std::move(*replay);
     return Ok{};
   }
@@ -220,9 +225,16 @@ class FileReader {
 }  // namespace
 
 Status write_run_file(const std::string& path, const RunFile& run) {
-  Json arms = Json::array();
+  // Arms on one machine share its description.
+  Json arms = Json::array(), machines = Json::array();
   for (const StoredArm& a : run.arms) {
-    arms.push_back({{"arm", a.arm}, {"seed", a.seed}, {"state_hash", hex(a.state_hash)}});
+    const Json spec = machine_json(a.machine);
+    const auto at = std::find(machines.begin(), machines.end(), spec);
+    arms.push_back({{"arm", a.arm},
+                    {"machine", at - machines.begin()},
+                    {"seed", a.seed},
+                    {"state_hash", hex(a.state_hash)}});
+    if (at == machines.end()) machines.push_back(spec);
   }
   std::string programs;
   if (run.replay) {
@@ -234,12 +246,18 @@ Status write_run_file(const std::string& path, const RunFile& run) {
                    .hint = "take a window of the recording: --time START,STOP"};
     }
   }
-  const Json head = {
-      {"format", kFormat},        {"version", run.version}, {"machine", machine_json(run.machine)},
-      {"workload", run.workload}, {"arms", arms},           {"programs_bytes", programs.size()}};
+  const Json description = {{"format", kFormat},        {"version", run.version},
+                            {"machines", machines},     {"arms", arms},
+                            {"workload", run.workload}, {"programs_bytes", programs.size()}};
+  const std::string head = description.dump(-1, ' ', false, Json::error_handler_t::replace);
+  if (head.size() > kMaxHead || run.arms.size() > kMaxArms) {
+    return Error{.message = "the arms and their machines are too much for a run file",
+                 .file = path,
+                 .hint = "take fewer arms"};
+  }
   errno = 0;
   std::ofstream out(path, std::ios::binary);
-  out << head.dump(-1, ' ', false, Json::error_handler_t::replace) << '\n' << programs;
+  out << head << '\n' << programs;
   out.flush();
   if (!out) {
     return Error{.message = std::string("cannot write: ") + std::strerror(errno),

@@ -31,7 +31,8 @@ Result<TaskId> find_task(const Workload& w, const std::string& text) {
   for (size_t i = 0; i < w.tasks.size(); ++i) {
     const TaskId id = TaskId::of(i);
     names.push_back(report::task_name(w, id));
-    const bool by_pid = pid && w.tasks[id].pid == static_cast<int64_t>(*pid);
+    const uint64_t own_pid = w.tasks[id].pid != 0 ? static_cast<uint64_t>(w.tasks[id].pid) : i + 1;
+    const bool by_pid = pid && own_pid == *pid;
     if (names.back() == text || w.tasks[id].name == text || by_pid) found.push_back(id);
   }
   if (found.size() == 1) return found[0];
@@ -42,53 +43,67 @@ Result<TaskId> find_task(const Workload& w, const std::string& text) {
                .hint = found.empty() ? did_you_mean(text, views) : "say COMM-PID"};
 }
 
-int explain(const Options& o) {
-  auto file = analysis::read_run_file(o.run);
-  if (!file) return fail(file.error());
-  Workload built;
-  if (!file->replay) {
-    auto w = workload::build_workload(file->workload, file->machine.topology.nr_cpus());
-    if (!w) return fail(w.error());
-    built = std::move(*w);
+Result<Workload> workload_of(const analysis::RunFile& file, const analysis::StoredArm& arm) {
+  if (file.replay) return file.replay->workload;
+  return workload::build_workload(file.workload, arm.machine.topology.nr_cpus());
+}
+
+Result<analysis::ArmRun> run_again(const analysis::RunFile& file, const analysis::StoredArm& stored,
+                                   const Workload& workload, const std::string& name) {
+  if (Status s = sim::check_limits(stored.machine, workload); !s) return s.error();
+  const auto base = sched::kernel_of("6.18");  // a stored arm names its kernel
+  if (!base) return base.error();
+  const auto kernel = sched::parse_arm(stored.arm, *base);
+  if (!kernel) return kernel.error();
+  const machine::Tracing tracing = file.replay ? file.replay->tracing : machine::Tracing{};
+  analysis::ArmRun run =
+      analysis::run_arm({stored.machine, *kernel, stored.seed, tracing}, workload, true);
+  const uint64_t hash = run.result.state_hash;
+  if (hash != stored.state_hash) {
+    return Error{.message = fmt::format("the run file holds state_hash {}, this version gives {}",
+                                        report::hex(stored.state_hash), report::hex(hash)),
+                 .file = name,
+                 .hint = "it was written by runqlab " + file.version + ": make it again"};
   }
-  const Workload& workload = file->replay ? file->replay->workload : built;
-  const machine::Tracing tracing = file->replay ? file->replay->tracing : machine::Tracing{};
-  const auto task = find_task(workload, o.task);
-  if (!task) return fail(task.error());
-  if (Status s = sim::check_limits(file->machine, workload); !s) return fail(s.error());
+  return run;
+}
+
+std::string arm_name(const analysis::RunFile& file, const analysis::StoredArm& arm) {
+  const bool elsewhere = arm.machine.name != file.arms.front().machine.name;
+  return arm.arm + (elsewhere ? " on " + arm.machine.name : "");
+}
+
+int explain(const Options& o) {
+  const auto file = analysis::read_run_file(o.run);
+  if (!file) return fail(file.error());
   report::Json out = report::Json::array();
-  std::string text;
+  std::string text, ranges;
   for (const analysis::StoredArm& stored : file->arms) {
-    auto base = sched::kernel_of("6.18");
-    if (!base) return fail(base.error());
-    auto kernel = sched::parse_arm(stored.arm, *base);
-    if (!kernel) return fail(kernel.error());
-    const analysis::ArmRun run =
-        analysis::run_arm({file->machine, *kernel, stored.seed, tracing}, workload, true);
-    if (run.result.state_hash != stored.state_hash) {
-      return fail({.message = fmt::format("the run file holds state_hash {}, this version gives {}",
-                                          report::hex(stored.state_hash),
-                                          report::hex(run.result.state_hash)),
-                   .file = o.run,
-                   .hint = "it was written by runqlab " + file->version + ": make it again"});
-    }
-    const analysis::Decision* d = run.decisions.find(*task, static_cast<uint32_t>(o.wakeup));
+    const auto workload = workload_of(*file, stored);
+    if (!workload) return fail(workload.error());
+    const auto task = find_task(*workload, o.task);
+    if (!task) return fail(task.error());
+    const auto run = run_again(*file, stored, *workload, o.run);
+    if (!run) return fail(run.error());
+    const std::string arm = arm_name(*file, stored);
+    const size_t n = run->decisions.count(*task);
+    const std::string range = n == 0 ? "none" : n == 1 ? "0" : fmt::format("0 to {}", n - 1);
+    ranges += fmt::format("{}{} in {}", ranges.empty() ? "it has " : ", ", range, arm);
+    const analysis::Decision* d = run->decisions.find(*task, static_cast<uint32_t>(o.wakeup));
     if (d == nullptr) {
-      const std::string missing = fmt::format("{}:\n  the task is woken {} times\n", stored.arm,
-                                              run.decisions.count(*task));
-      if (o.json) print_error("{}", missing);
-      text += missing;
+      text += fmt::format("{}:\n  no wakeup {} of this task: {}\n", arm, o.wakeup, range);
       continue;
     }
-    text += fmt::format("{}:\n  {}\n", stored.arm, report::decision_line(workload, *d));
-    out.push_back(report::decision_json(workload, *d));
+    text += fmt::format("{}:\n  {}\n", arm, report::decision_line(*workload, *d));
+    out.push_back(report::decision_json(*workload, *d));
     out.back()["arm"] = stored.arm;
+    out.back()["machine"] = stored.machine.name;
   }
   if (out.empty()) {
-    if (!o.json) print_error("{}", text);
-    return fail({.message = "no arm has this wakeup",
-                 .token = std::to_string(o.wakeup),
-                 .hint = "--wakeup counts from 0"});
+    return fail({.message = "no arm has this wakeup of the task",
+                 .file = o.run,
+                 .token = fmt::format("--wakeup {}", o.wakeup),
+                 .hint = ranges});
   }
   if (o.json) {
     print_json(out);

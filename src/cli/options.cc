@@ -29,20 +29,26 @@ const CLI::Validator& whole_number() {
 void add_common(CLI::App& app, CommonOptions& o) {
   app.add_option("--machine", o.machine,
                  "preset, machine TOML file, or hwloc synthetic string (list machines)");
-  app.add_option("--kernel", o.kernel, "kernel release (list kernels)");
-  app.add_option("--cost", o.costs, "NAME=VALUE: one cost of the machine (list costs)");
+  app.add_option("--kernel", o.kernel,
+                 "arm that the others change: KERNEL,FEATURE,NO_FEATURE,tunable=value,… (list "
+                 "kernels, list features)");
+  app.add_option("--cost", o.costs, "NAME=VALUE: one cost of --machine (list costs)");
   app.add_option("--seed", o.seed, "seed of the random streams")
       ->check(whole_number())
       ->capture_default_str();
-  app.add_option("-j,--jobs", o.jobs, "threads; default: one per CPU");
   app.add_flag("--json", o.json, "print JSON instead of text");
   app.add_flag("--strict", o.strict, "fail where the input is repaired, skipped or only near");
   app.add_option("-o,--output", o.output, "write a run file");
 }
 
+void add_jobs(CLI::App& app, CommonOptions& o) {
+  app.add_option("-j,--jobs", o.jobs, "arms and seeds to run at once; default: one per CPU")
+      ->check(CLI::Range(1U, 1'000U));
+}
+
 void add_arms(CLI::App& app, ArmOptions& o, bool b_required) {
-  app.add_option("--a", o.a, "arm A: KERNEL,FEATURE,NO_FEATURE,tunable=value,…");
-  auto* b = app.add_option("--b", o.b, "arm B; may be given several times");
+  app.add_option("--a", o.a, "arm A, on top of --kernel; machine=NAME runs it on another machine");
+  auto* b = app.add_option("--b", o.b, "arm B, on top of A; may be given several times");
   if (b_required) b->required();
   app.add_option("--fail-if", o.fail_if,
                  "METRIC>±N% or METRIC<±N%: exit 1 when B against A is so (cpu, switches, "
@@ -54,22 +60,6 @@ void add_table(CLI::App& app, TableOptions& o) {
       ->check(CLI::IsMember({"comm", "task"}))
       ->capture_default_str();
   app.add_option("--comm", o.comms, "only rows of this comm; all tasks are simulated");
-}
-
-Result<std::vector<TitledArm>> b_arms(const ArmOptions& o, const sched::KernelConfig& a) {
-  constexpr size_t kMost = 'Z' - 'A';
-  if (o.b.size() > kMost) {
-    return Error{.message = fmt::format("{} arms, but a table holds {} beside A", o.b.size(), kMost),
-                 .hint = "compare in several calls"};
-  }
-  std::vector<TitledArm> arms;
-  char title = 'B';
-  for (const std::string& text : o.b) {
-    auto kernel = sched::parse_arm(text, a);
-    if (!kernel) return kernel.error();
-    arms.push_back({std::string(1, title++), std::move(*kernel)});
-  }
-  return arms;
 }
 
 Status check_comms(std::string_view option, const std::vector<std::string>& comms,
@@ -109,10 +99,6 @@ Result<machine::MachineSpec> machine_of(const CommonOptions& o, const std::strin
 
 unsigned jobs_of(const CommonOptions& o) {
   return o.jobs != 0 ? o.jobs : std::max(1U, std::thread::hardware_concurrency());
-}
-
-std::string kernel_words(const sched::KernelConfig& k) {
-  return fmt::format("{}, preempt {}", k.arm(), to_string(k.tunables.preempt));
 }
 
 std::string warnings(const Diagnostics& diagnostics) {
@@ -173,7 +159,7 @@ int check_conditions(const std::vector<FailIf>& conditions, const report::Row& w
       const int64_t b = f.metric->value(whole.columns[static_cast<size_t>(i)]);
       if (!f.holds(a, b)) continue;
       print_error("runqlab: --fail-if holds: {} {} → {}\n", f.metric->label,
-                 report::print_value(*f.metric, a), report::print_value(*f.metric, b));
+                  report::print_value(*f.metric, a), report::print_value(*f.metric, b));
       return kFailed;
     }
   }

@@ -11,6 +11,7 @@ void add_replay(CLI::App& app, int& exit_code) {
   cmd->add_option("trace", o->trace, "perf script or ftrace/trace-cmd text, plain or .gz .xz .zst")
       ->required();
   add_common(*cmd, o->common);
+  add_jobs(*cmd, o->common);
   add_arms(*cmd, o->arms, false);
   add_table(*cmd, o->table);
   cmd->add_option("--time", o->time, "START,STOP: only this window, in seconds of the recording");
@@ -26,6 +27,9 @@ void add_replay(CLI::App& app, int& exit_code) {
       ->check(CLI::Range(0, 200))
       ->capture_default_str();
   cmd->add_option("--affinity", o->affinity, "COMM=CPULIST instead of the inferred affinity");
+  cmd->footer(
+      "Each arm is run once: a replay is deterministic, and seeds move only the few draws that the "
+      "kernel itself makes at random. So there is no --runs.");
   cmd->callback([o, &exit_code] { exit_code = ReplayRun(*o).execute(); });
 }
 

@@ -1,7 +1,9 @@
 // What `runqlab replay` prints: the self-check first, then A against B.
 #include <fmt/core.h>
 
-#include "base/printable.h"
+#include <algorithm>
+
+#include "base/numbers.h"
 #include "cli/output.h"
 #include "cli/replay_run.h"
 #include "report/decisions.h"
@@ -21,9 +23,9 @@ std::string ReplayRun::head() const {
   s += fmt::format("  recording   {}, {} events, {} CPUs, {:.1f} ms, {} tasks\n",
                    to_string(replay_.import.format), replay_.import.events, replay_.nr_cpus,
                    static_cast<double>(replay_.span.ns()) / 1e6, c.tasks);
-  s += fmt::format("  machine     {}: {}\n", machine_.name, machine_.description);
+  s += fmt::format("  machine     {}: {}\n", recorded_on().name, recorded_on().description);
   for (const ReplayArm& arm : arms_) {
-    s += fmt::format("  {:<10}  {}\n", arm.title, kernel_words(arm.kernel));
+    s += fmt::format("  {:<10}  {}\n", arm.title, arm_words(arm, recorded_on()));
   }
   s += fmt::format(
       "  wakeups     {} by tasks, {} in softirqs of a task's send, {} own timers and {} on a "
@@ -32,31 +34,39 @@ std::string ReplayRun::head() const {
       c.task_edges, c.softirq_edges, c.timers, c.periodic, c.requests, c.arrivals, c.not_blocked,
       c.rendezvous);
   s += note_;
+  s += elsewhere();
   s += fmt::format(
       "  assumed     modelled costs taken out of the bursts at {} % (--cost-correction), {} pieces "
       "were shorter than theirs\n"
-      "  assumed     WF_SYNC {} (--sync-hint); {} tasks pinned (--affinity)\n",
-      o_.cost_correction, c.clamped, o_.sync_hint, c.inferred_pinned);
+      "  assumed     WF_SYNC {} (--sync-hint); {} tasks pinned (--affinity); {} switches were "
+      "yields\n",
+      o_.cost_correction, c.clamped, o_.sync_hint, c.inferred_pinned, c.yields);
   s += warnings(diagnostics_);
   return s;
 }
 
-std::string ReplayRun::next_commands() const {
-  const std::string machine = o_.common.machine.empty() ? "" : " --machine " + shell_word(o_.common.machine);
-  const std::string kernel = o_.common.kernel.empty() ? "" : " --kernel " + shell_word(o_.common.kernel);
-  const std::string explain =
-      changed_.empty() ? " --task COMM-PID --wakeup 0"
-                       : fmt::format(
-                             " --task {} --wakeup {}",
-                             shell_word(report::task_name(replay_.workload, changed_[0].a->task)),
-                             changed_[0].a->ordinal);
-  return fmt::format(
-      "Try next{}:\n"
-      "  runqlab explain {}{}\n"
-      "  runqlab replay {}{}{} --b preempt=full\n"
-      "  runqlab list features\n",
-      o_.common.output.empty() ? " (write the run file first: -o RUN)" : "", shell_word(run_name_), explain,
-      shell_word(o_.trace), machine, kernel);
+// What of the recording names CPUs that another machine may not have.
+std::string ReplayRun::elsewhere() const {
+  std::string s;
+  for (const ReplayArm& arm : arms_) {
+    if (same_machine(arm.machine, recorded_on())) continue;
+    const size_t nr_cpus = arm.machine.topology.nr_cpus();
+    const auto homeless = [&](const std::string& list) {
+      uint32_t first_cpu = list.empty() ? 0 : UINT32_MAX;
+      parse_cpu_list(list,
+                     [&](uint32_t first, uint32_t) { first_cpu = std::min(first_cpu, first); });
+      return first_cpu >= nr_cpus;
+    };
+    const Workload& w = replay_.workload;
+    auto n = std::count_if(w.cpu_lists.begin(), w.cpu_lists.end(), homeless);
+    for (const TaskSpec& t : w.tasks) n += homeless(t.allowed) ? 1 : 0;
+    s += fmt::format(
+        "  assumed     {} on {}: affinities keep their CPU numbers, {} of them have no CPU there "
+        "and "
+        "allow all; interrupts go to their CPU modulo {}\n",
+        arm.title, arm.machine.name, n, nr_cpus);
+  }
+  return s;
 }
 
 void ReplayRun::show_text() const {
@@ -70,7 +80,7 @@ void ReplayRun::show_text() const {
   }
   print_text("\n{}\n", report::comparison_table(rows_, layout_));
   if (!layout_.b.empty()) {
-    print_text("{}\n", report::changed_list(replay_.workload, changed_, total_changed_, run_name_));
+    print_text("{}\n", report::changed_list(replay_.workload, changed_, total_changed_));
   }
   print_text("{}", next_commands());
   if (!layout_.b.empty()) print_text("\n{}\n", report::sentence(rows_, layout_));
@@ -80,13 +90,14 @@ void ReplayRun::show_json() const {
   const trace::ReplayCounts& c = replay_.counts;
   report::Json j = {
       {"runqlab", RUNQLAB_VERSION}, {"command", "replay"},
-      {"trace", o_.trace},          {"machine", machine_.name},
+      {"trace", o_.trace},          {"machine", recorded_on().name},
       {"seed", o_.common.seed},     {"state_hash", report::hex(arms_[a_].run.result.state_hash)}};
   j["recording"] = {{"format", to_string(replay_.import.format)},
                     {"events", replay_.import.events},
                     {"cpus", replay_.nr_cpus},
                     {"span_ns", replay_.span.ns()},
                     {"tasks", c.tasks},
+                    {"yields", c.yields},
                     {"task_edges", c.task_edges},
                     {"softirq_edges", c.softirq_edges},
                     {"timers", c.timers},
@@ -106,6 +117,7 @@ void ReplayRun::show_json() const {
                      {"rerun", report::metrics_json(check_.rerun)}};
   for (const ReplayArm& arm : arms_) {
     j["arms"][arm.title] = report::run_json(arm.run.result, scenario(arm), arm.kernel);
+    j["arms"][arm.title]["machine"] = arm.machine.name;
   }
   j["rows"] = report::rows_json(rows_, layout_);
   if (!layout_.b.empty()) {

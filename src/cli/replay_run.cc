@@ -14,7 +14,6 @@
 namespace runqlab::cli {
 namespace {
 
-constexpr std::string_view kAssumedKernel = "6.18";
 constexpr size_t kChangedShown = 10;
 
 template <class E>
@@ -80,7 +79,7 @@ Status check_affinity(const trace::ReplayOptions& o, const Workload& w, size_t n
 
 // A pipe is empty after its first reader.
 bool is_pipe(const std::string& path) {
-  struct stat s {};
+  struct stat s{};
   return stat(path.c_str(), &s) == 0 && (S_ISFIFO(s.st_mode) || S_ISSOCK(s.st_mode));
 }
 
@@ -103,31 +102,25 @@ Result<std::string> machine_name(const ReplayCommand& o, const trace::ReplayOpti
   return fmt::format("pack:1 l3:1 core:{} pu:1", std::max(1U, summary->nr_cpus));
 }
 
-Result<std::vector<ReplayArm>> make_arms(const ReplayCommand& o, std::string& note) {
-  std::string recorded = o.common.kernel;
-  if (recorded.empty()) {
-    recorded = kAssumedKernel;
-    note += fmt::format("  assumed     the file does not name its kernel: {} (say --kernel)\n",
-                        recorded);
-  }
-  auto base = sched::kernel_of(kAssumedKernel);
-  if (!base) return base.error();
-  auto self = sched::parse_arm(recorded, *base);
+Result<std::vector<ReplayArm>> make_arms(const ReplayCommand& o, const std::string& machine,
+                                         std::string& note) {
+  auto self = base_arm(o.common, machine);
   if (!self) return self.error();
-  std::vector<ReplayArm> arms;
-  sched::KernelConfig a = *self;
-  if (o.arms.a.empty()) {
-    arms.push_back({"A", *self});
-  } else {
-    auto changed = sched::parse_arm(o.arms.a, *self);
-    if (!changed) return changed.error();
-    a = std::move(*changed);
-    arms.push_back({"re-run", *self});
-    arms.push_back({"A", a});
+  if (o.common.kernel.empty()) {
+    note += fmt::format("  assumed     the file does not name its kernel: {} (say --kernel)\n",
+                        self->kernel.arm());
   }
-  auto others = b_arms(o.arms, a);
+  std::vector<ReplayArm> arms;
+  arms.push_back({*self});
+  if (!o.arms.a.empty()) {
+    arms[0].title = "re-run";
+    auto a = parse_arm("A", o.arms.a, *self);
+    if (!a) return a.error();
+    arms.push_back({std::move(*a)});
+  }
+  auto others = b_arms(o.arms, arms.back());
   if (!others) return others.error();
-  for (TitledArm& b : *others) arms.push_back({std::move(b.title), std::move(b.kernel)});
+  for (Arm& b : *others) arms.push_back({std::move(b)});
   return arms;
 }
 
@@ -139,28 +132,28 @@ Status ReplayRun::load() {
   if (Status s = check_output(o_.common, o_.trace); !s) return s;
   const auto name = machine_name(o_, *options, note_);
   if (!name) return name.error();
-  auto machine = machine_of(o_.common, *name);
-  if (!machine) return machine.error();
-  machine_ = std::move(*machine);
-  auto arms = make_arms(o_, note_);
+  auto arms = make_arms(o_, *name, note_);
   if (!arms) return arms.error();
   arms_ = std::move(*arms);
   a_ = o_.arms.a.empty() ? 0 : 1;
 
   analysis::MetricsSink recorded;
-  auto replay = trace::load_replay(o_.trace, machine_, *options, recorded, diagnostics_);
+  auto replay = trace::load_replay(o_.trace, recorded_on(), *options, recorded, diagnostics_);
   if (!replay) return replay.error();
   replay_ = std::move(*replay);
-  if (replay_.nr_cpus > machine_.topology.nr_cpus()) {
+  const size_t nr_cpus = recorded_on().topology.nr_cpus();
+  if (replay_.nr_cpus > nr_cpus) {
     return Error{.message = fmt::format("the recording has {} CPUs, the machine {}",
-                                        replay_.nr_cpus, machine_.topology.nr_cpus()),
+                                        replay_.nr_cpus, nr_cpus),
                  .file = o_.trace,
-                 .hint = "choose a --machine with at least as many"};
+                 .hint =
+                     "--machine is the one of the recording; another one to run on is said in "
+                     "an arm: --b machine=NAME"};
   }
-  if (Status s = sim::check_limits(machine_, replay_.workload); !s) return s;
-  if (Status s = check_affinity(*options, replay_.workload, machine_.topology.nr_cpus()); !s) {
-    return s;
+  for (const ReplayArm& arm : arms_) {
+    if (Status s = sim::check_limits(arm.machine, replay_.workload); !s) return s;
   }
+  if (Status s = check_affinity(*options, replay_.workload, nr_cpus); !s) return s;
   if (Status s = check_comms("--comm", o_.table.comms, replay_.workload); !s) return s;
   recorded.finish(SimTime{} + replay_.span);
   recorded_ = recorded.tasks();
@@ -176,8 +169,9 @@ bool ReplayRun::doubtful() const {
 
 void ReplayRun::simulate() {
   analysis::for_each_parallel(arms_.size(), jobs_of(o_.common), [&](size_t i) {
-    arms_[i].run = analysis::run_arm({machine_, arms_[i].kernel, o_.common.seed, replay_.tracing},
-                                     replay_.workload, true);
+    arms_[i].run =
+        analysis::run_arm({arms_[i].machine, arms_[i].kernel, o_.common.seed, replay_.tracing},
+                          replay_.workload, true);
   });
 }
 
@@ -204,13 +198,10 @@ Status ReplayRun::tabulate() {
 }
 
 Status ReplayRun::write_run() const {
-  analysis::RunFile file{.version = RUNQLAB_VERSION,
-                         .machine = machine_,
-                         .arms = {},
-                         .replay = replay_,
-                         .workload = o_.trace};
+  analysis::RunFile file{
+      .version = RUNQLAB_VERSION, .arms = {}, .replay = replay_, .workload = o_.trace};
   for (const ReplayArm& arm : arms_) {
-    file.arms.push_back({arm.kernel.arm(), o_.common.seed, arm.run.result.state_hash});
+    file.arms.push_back({arm.kernel.arm(), arm.machine, o_.common.seed, arm.run.result.state_hash});
   }
   return analysis::write_run_file(o_.common.output, file);
 }
@@ -227,7 +218,6 @@ int ReplayRun::execute() {
     return fail({.message = "--strict: the recording was repaired, or rules are not known",
                  .file = o_.trace});
   }
-  run_name_ = o_.common.output.empty() ? "RUN" : o_.common.output;
   simulate();
   if (Status s = tabulate(); !s) return fail(s.error());
   if (!o_.common.output.empty()) {

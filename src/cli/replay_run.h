@@ -6,7 +6,7 @@
 
 #include "analysis/arm_run.h"
 #include "analysis/scenario.h"
-#include "cli/options.h"
+#include "cli/arm.h"
 #include "report/comparison.h"
 #include "report/self_check.h"
 #include "trace/replay.h"
@@ -26,9 +26,7 @@ struct ReplayCommand {
 };
 
 // One simulated column.
-struct ReplayArm {
-  std::string title;
-  sched::KernelConfig kernel;
+struct ReplayArm : Arm {
   analysis::ArmRun run{};
 };
 
@@ -47,19 +45,23 @@ class ReplayRun {
   Status write_run() const;
   [[nodiscard]] bool doubtful() const;
   [[nodiscard]] uint64_t scenario(const ReplayArm& arm) const {
-    return analysis::scenario_hash(machine_, arm.kernel, replay_.workload, replay_.tracing,
+    return analysis::scenario_hash(arm.machine, arm.kernel, replay_.workload, replay_.tracing,
                                    o_.common.seed);
   }
   [[nodiscard]] std::string head() const;
+  [[nodiscard]] std::string elsewhere() const;
+  [[nodiscard]] std::string same_replay() const;
+  [[nodiscard]] std::vector<std::string> next_arms() const;
   [[nodiscard]] std::string next_commands() const;
   void show_text() const;
   void show_json() const;
 
   const ReplayCommand& o_;
+  // The machine of the recording: its costs are taken out of it, and the self-check runs on it.
+  [[nodiscard]] const machine::MachineSpec& recorded_on() const { return arms_[0].machine; }
   std::string note_;
-  machine::MachineSpec machine_;
   std::vector<ReplayArm> arms_;  // the re-run of the recorded kernel first
-  size_t a_ = 0;           // index of arm A
+  size_t a_ = 0;                 // index of arm A
   Diagnostics diagnostics_;
   trace::Replay replay_;
   report::TaskColumn recorded_;
@@ -68,7 +70,6 @@ class ReplayRun {
   report::SelfCheck check_;
   std::vector<analysis::ChangedPlacement> changed_;
   uint64_t total_changed_ = 0;
-  std::string run_name_;
 };
 
 }  // namespace runqlab::cli

@@ -96,8 +96,10 @@ Kernel::Kernel(const KernelConfig& config, machine::Machine& machine, const Work
     p.mm = spec.mm;
     p.allowed = allowed_mask(spec.allowed, n);
     p.nr_allowed = static_cast<uint32_t>(p.allowed.count());
-    p.cpu = spec.start_cpu.valid() && p.allowed.test(spec.start_cpu) ? spec.start_cpu
-                                                                     : p.allowed.first();
+    // A recording may come from a larger machine.
+    const bool starts_there =
+        spec.start_cpu.valid() && spec.start_cpu.index() < n && p.allowed.test(spec.start_cpu);
+    p.cpu = starts_there ? spec.start_cpu : p.allowed.first();
     p.recent_used_cpu = p.cpu;
     // A CPU has one stopper, its own; a recording may name more of them.
     if (spec.policy == Policy::stop &&
