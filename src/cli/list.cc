@@ -1,8 +1,10 @@
 // runqlab list — what can be named on the command line.
 #include <fmt/core.h>
 
+#include <optional>
+
+#include "cli/arm.h"
 #include "cli/commands.h"
-#include "cli/options.h"
 #include "cli/output.h"
 #include "report/text_table.h"
 #include "sched/state/tunables.h"
@@ -24,16 +26,49 @@ void list_machines() {
   print_text("Also: the path of a machine TOML file, or an hwloc synthetic string.\n");
 }
 
-void list_kernels() {
-  for (const sched::KernelInfo& k : sched::kernel_table())
-    print_text("{:<10} {}\n", k.name, k.what);
-  print_text(
-      "Releases between these take the changes dated by release (list features); others "
-      "take the nearest and say so.\n");
+// What the rules of `k` have that those of `before` have not, as words of an arm.
+std::string news(const sched::KernelConfig& k, const sched::KernelConfig& before) {
+  std::string s;
+  for (const sched::FeatureInfo& f : sched::feature_table()) {
+    if (k.features.*f.field == before.features.*f.field) continue;
+    s += (s.empty() ? "" : ", ") + std::string(k.features.*f.field ? "" : "NO_") +
+         std::string(f.name);
+  }
+  return s;
 }
 
-void list_features() {
-  report::TextTable table({"feature", "on by default", "what it means", "source"}, 4);
+int list_kernels() {
+  report::TextTable table({"kernel", "base slice ns", "preempt", "changes of default"}, 4);
+  std::optional<sched::KernelConfig> release;  // the last one listed
+  for (const sched::KernelInfo& k : sched::kernel_table()) {
+    const auto config = sched::kernel_of(k.name);
+    if (!config) return fail(config.error());
+    std::string what = release ? news(*config, *release) : "";
+    if (!k.origin.empty()) {
+      what = fmt::format("{}; beside {}: {}", k.origin, release->kernel, what);
+    }
+    table.add({std::string(k.name), std::to_string(config->base_slice_unscaled.ns()),
+               std::string(to_string(config->tunables.preempt)), what});
+    if (k.origin.empty()) release = *config;
+  }
+  print_text(
+      "{}\nThe base slice is before scaling: it is multiplied by 1 + log2 of the number of CPUs "
+      "(at "
+      "most 8).\nOf another patch level of these releases only the release is known, and of "
+      "another "
+      "release the nearest of these; the output then says so.\n",
+      table.print());
+  return kOk;
+}
+
+int list_features(const Options& o) {
+  const auto base = base_arm(o.common, kDefaultMachine);
+  if (!base) return fail(base.error());
+  const sched::KernelConfig& k = base->kernel;
+  for (const std::string& u : k.unknown) print_text("note: {}\n", u);
+  const std::string here = "in " + k.arm();
+  report::TextTable table({"feature", here, "by default", "what it means", "where in the kernel"},
+                          5);
   for (const sched::FeatureInfo& f : sched::feature_table()) {
     std::string when;
     for (const sched::FeatureChange& c : f.changes) {
@@ -42,16 +77,27 @@ void list_features() {
               c.version.to_string();
     }
     if (when == "from 5.0") when = "always";
-    table.add({std::string(f.name), when.empty() ? "never" : when, std::string(f.what),
-               std::string(f.source)});
+    table.add({std::string(f.name), k.features.*f.field ? "on" : "off",
+               when.empty() ? "never" : when, std::string(f.what), std::string(f.source)});
   }
-  print_text("{}\n", table.print());
-  report::TextTable tunables({"tunable", "range", "what it means"}, 3);
+  print_text(
+      "{}\nFunctions are those of kernel/sched, hexadecimal numbers commits of mainline Linux.\n\n",
+      table.print());
+  report::TextTable tunables({"tunable", here, "range", "what it means"}, 4);
   for (const sched::TunableInfo& t : sched::tunable_table()) {
-    tunables.add({std::string(t.name), fmt::format("{}..{}", t.low, t.high), std::string(t.what)});
+    std::string value =
+        std::to_string(t.time != nullptr ? (k.tunables.*t.time).ns() : k.tunables.*t.number);
+    if (t.time == &sched::Tunables::base_slice_ns && value == "0") {
+      value = fmt::format("{} × (1 + log2 CPUs, at most 8)", k.base_slice_unscaled.ns());
+    }
+    tunables.add(
+        {std::string(t.name), value, fmt::format("{}..{}", t.low, t.high), std::string(t.what)});
   }
-  tunables.add({"preempt", "none|voluntary|full|lazy", "the preemption model"});
-  print_text("{}", tunables.print());
+  tunables.add({"preempt", std::string(to_string(k.tunables.preempt)), "none|voluntary|full|lazy",
+                "the preemption model; lazy from 6.13"});
+  print_text("{}\nBeside these, machine=NAME runs an arm on another machine (list machines).\n",
+             tunables.print());
+  return kOk;
 }
 
 void list_workloads() {
@@ -64,7 +110,8 @@ void list_workloads() {
 }
 
 int list_costs(const Options& o) {
-  const auto m = machine_of(o.common, o.common.machine.empty() ? "vm-2" : o.common.machine);
+  const auto m =
+      machine_of(o.common, o.common.machine.empty() ? kDefaultMachine : o.common.machine);
   if (!m) return fail(m.error());
   print_text("Costs of {} in nanoseconds:\n", m->name);
   for (const machine::CostInfo& c : machine::cost_table()) {
@@ -80,8 +127,8 @@ int list_costs(const Options& o) {
 
 int list(const Options& o) {
   if (o.what == "machines") list_machines();
-  if (o.what == "kernels") list_kernels();
-  if (o.what == "features") list_features();
+  if (o.what == "kernels") return list_kernels();
+  if (o.what == "features") return list_features(o);
   if (o.what == "workloads") list_workloads();
   if (o.what == "costs") return list_costs(o);
   return kOk;
@@ -97,6 +144,7 @@ void add_list(CLI::App& app, int& exit_code) {
       ->check(CLI::IsMember({"machines", "kernels", "features", "workloads", "costs"}));
   cmd->add_option("--machine", o->common.machine, "costs of this machine (default vm-2)");
   cmd->add_option("--cost", o->common.costs, "NAME=VALUE: one cost set");
+  cmd->add_option("--kernel", o->common.kernel, "features and tunables of this arm (default 6.18)");
   cmd->callback([o, &exit_code] { exit_code = list(*o); });
 }
 

@@ -22,22 +22,29 @@ struct Backports {
 };
 constexpr Backports kBackports[] = {
     {{6, 12, 95},
-     "Debian 12 backports 6.12.95: 6.12 and the back-ports of BACKPORTS.md section 2",
+     "Debian 12 backports",
      "SYNC_IGNORES_DELAYED,IDLE_CANCELS_PROTECTION,YIELD_FORFEITS,PICK_BUDDY,NI_RANDOM"},
     {{6, 18, 44},
-     "stable 6.18.44: 6.18 and the back-ports of BACKPORTS.md section 3",
+     "stable",
      "NI_RANDOM,NO_NEWIDLE_BUMP,LAG_LIMIT_QUEUE,"
      "WAKEUP_NO_FORK_PREEMPT,VPROT_SHRINK_ALWAYS,BUDDY_IN_PICK,WAKEUP_PICK_DEQUEUES,"
      "YIELD_FORFEITS,SLOWPATH_ALLOWED_ONLY"},
 };
 
+// Every release that has rules of its own, and the stable ones above.
 constexpr KernelInfo kKernels[] = {
-    {"6.12", "EEVDF with delayed dequeue; base slice 0.75 ms before scaling; voluntary preemption"},
+    {"6.12", ""},
     {"6.12.95", kBackports[0].what},
-    {"6.15", "base slice 0.70 ms; lazy preemption available, default none"},
-    {"6.18",
-     "slice protection as a virtual time (6.17), delayed sleepers ignored by the sync rule"},
+    {"6.13", ""},
+    {"6.14", ""},
+    {"6.15", ""},
+    {"6.16", ""},
+    {"6.17", ""},
+    {"6.18", ""},
     {"6.18.44", kBackports[1].what},
+    {"6.19", ""},
+    {"7.0", ""},
+    {"7.1", ""},
 };
 
 std::optional<Version> parse_version(std::string_view text) {
@@ -74,9 +81,9 @@ Error not_a_kernel(std::string_view word) {
   const std::string_view bare = word.substr(digits);
   return {.message = "not a kernel release",
           .token = std::string(word),
-          .hint = "say x.y or x.y.z: " +
-                  (digits != 0 && parse_version(bare) ? std::string(bare)
-                                                      : did_you_mean(bare, names, "runqlab list kernels"))};
+          .hint = "say x.y or x.y.z: " + (digits != 0 && parse_version(bare)
+                                              ? std::string(bare)
+                                              : did_you_mean(bare, names, "runqlab list kernels"))};
 }
 
 Error unknown_word(std::string_view word) {

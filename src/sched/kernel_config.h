@@ -28,10 +28,10 @@ struct KernelConfig {
   [[nodiscard]] std::string identity() const;
 };
 
-// A release that is a profile of its own, for `list kernels`.
+// The kernels whose rules are known, oldest first.
 struct KernelInfo {
   std::string_view name;
-  std::string_view what;
+  std::string_view origin;  // of a stable or distribution kernel; empty for a release
 };
 std::span<const KernelInfo> kernel_table();
 
