@@ -32,6 +32,10 @@ class DecisionSink : public RecordSink {
   void consume(std::span<const Record> records) override;
   // By task, then by ordinal.
   [[nodiscard]] const std::vector<std::vector<Decision>>& by_task() const { return by_task_; }
+  // How often it was woken.
+  [[nodiscard]] size_t count(TaskId task) const {
+    return task.index() < by_task_.size() ? by_task_[task.index()].size() : 0;
+  }
   // Null when the task was not woken that often.
   [[nodiscard]] const Decision* find(TaskId task, uint32_t ordinal) const;
 

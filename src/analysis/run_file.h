@@ -13,14 +13,14 @@
 namespace runqlab::analysis {
 
 struct StoredArm {
-  std::string arm;  // as parse_arm takes it, complete: begins with a kernel
+  std::string arm;  // as sched::parse_arm takes it, complete: begins with a kernel
+  machine::MachineSpec machine;
   uint64_t seed = 1;
   uint64_t state_hash = 0;  // of the run
 };
 
 struct RunFile {
   std::string version;  // of the runqlab that wrote it
-  machine::MachineSpec machine;
   std::vector<StoredArm> arms;
   // A replay carries its programs, a built-in workload its specification.
   std::optional<trace::Replay> replay;

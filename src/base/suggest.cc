@@ -55,21 +55,29 @@ std::vector<std::string> nearest_names(std::string_view name,
   return out;
 }
 
-std::string did_you_mean(std::string_view name, std::span<const std::string_view> known) {
+std::string did_you_mean(std::string_view name, std::span<const std::string_view> known,
+                         std::string_view list_command) {
+  constexpr size_t kFew = 12, kMost = 24;
   const std::vector<std::string> near = nearest_names(name, known);
-  std::string text = near.empty() ? "known: " : "did you mean ";
-  if (near.empty()) {
-    for (size_t i = 0; i < known.size(); ++i) {
-      if (i != 0) text += ", ";
-      text += known[i];
+  std::string text;
+  if (!near.empty()) {
+    text = "did you mean ";
+    for (size_t i = 0; i < near.size(); ++i) {
+      if (i != 0) text += i + 1 == near.size() ? " or " : ", ";
+      text += '"' + near[i] + '"';
     }
-    return text;
+    return text + '?';
   }
-  for (size_t i = 0; i < near.size(); ++i) {
-    if (i != 0) text += i + 1 == near.size() ? " or " : ", ";
-    text += '"' + near[i] + '"';
+  if (list_command.empty() || known.size() <= kFew) {
+    text = "known: ";
+    for (size_t i = 0; i < known.size() && i < kMost; ++i) {
+      text += (i == 0 ? "" : ", ") + std::string(known[i]);
+    }
+    if (known.size() > kMost) text += ", …";
+    if (list_command.empty()) return text;
+    text += "; ";
   }
-  return text + '?';
+  return text + "`" + std::string(list_command) + "` prints all";
 }
 
 }  // namespace runqlab

@@ -15,7 +15,9 @@ namespace runqlab {
 std::vector<std::string> nearest_names(std::string_view name,
                                        std::span<const std::string_view> known, size_t max = 3);
 
-// A hint for an Error: `did you mean "a" or "b"?`; with nothing near, the known names themselves.
-std::string did_you_mean(std::string_view name, std::span<const std::string_view> known);
+// A hint for an Error: `did you mean "a" or "b"?`; with nothing near, the known names themselves,
+// or, instead of more than a dozen, the command that lists them.
+std::string did_you_mean(std::string_view name, std::span<const std::string_view> known,
+                         std::string_view list_command = {});
 
 }  // namespace runqlab

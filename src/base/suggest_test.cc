@@ -38,5 +38,16 @@ TEST(Suggest, Hints) {
   EXPECT_EQ(did_you_mean("sometimes", kUnits), "known: polls, interrupt");
 }
 
+TEST(Suggest, TheCommandThatListsThem) {
+  constexpr std::string_view kUnits[] = {"polls", "interrupt"};
+  EXPECT_EQ(did_you_mean("pols", kUnits, "list x"), "did you mean \"polls\"?");
+  EXPECT_EQ(did_you_mean("sometimes", kUnits, "list x"),
+            "known: polls, interrupt; `list x` prints all");
+  const std::vector<std::string_view> many(30, "polls");
+  EXPECT_EQ(did_you_mean("sometimes", many, "list x"), "`list x` prints all");
+  const std::string some = did_you_mean("sometimes", many);
+  EXPECT_TRUE(some.ends_with(", polls, …") && some.size() < 200) << some;
+}
+
 }  // namespace
 }  // namespace runqlab

@@ -85,6 +85,9 @@ class Id {
   Rep v_ = kNone;
 };
 
+// The most that Linux can be built for (NR_CPUS of x86 and powerpc).
+constexpr size_t kMaxCpus = 8192;
+
 using CpuId = Id<struct CpuTag, uint16_t>;    // Linux CPU number
 using TaskId = Id<struct TaskTag, uint32_t>;  // index into the run's task table
 using LlcId = Id<struct LlcTag, uint16_t>;    // index of a last-level cache

@@ -2,11 +2,14 @@
 #include <fmt/core.h>
 
 #include "analysis/arm_run.h"
+#include "analysis/run_file.h"
 #include "analysis/scenario.h"
+#include "cli/arm.h"
 #include "cli/commands.h"
-#include "cli/options.h"
+#include "cli/output.h"
 #include "report/comparison.h"
 #include "report/json.h"
+#include "sim/limits.h"
 #include "workload/models/models.h"
 
 namespace runqlab::cli {
@@ -20,14 +23,13 @@ struct Options {
   unsigned runs = 1;
 };
 
-struct Arm {
-  std::string title;
-  sched::KernelConfig kernel;
+struct ComparedArm : Arm {
+  Workload workload{};
   std::vector<analysis::ArmRun> runs{};
   report::TaskColumn mean{};  // counts and times averaged over the runs, latencies pooled
 };
 
-void average(Arm& arm) {
+void average(ComparedArm& arm) {
   arm.mean.resize(arm.runs[0].tasks.size());
   const auto n = static_cast<int64_t>(arm.runs.size());
   for (size_t i = 0; i < arm.mean.size(); ++i) {
@@ -44,42 +46,54 @@ void average(Arm& arm) {
   }
 }
 
-int compare(const Options& o) {
-  const auto machine = machine_of(o.common, o.common.machine.empty() ? "vm-2" : o.common.machine);
-  if (!machine) return fail(machine.error());
-  auto base = sched::kernel_of("6.18");
-  if (!base) return fail(base.error());
-  auto kernel = sched::parse_arm(o.common.kernel, *base);
-  if (!kernel) return fail(kernel.error());
-  std::vector<Arm> arms;
-  auto a = sched::parse_arm(o.arms.a, *kernel);
-  if (!a) return fail(a.error());
-  arms.push_back({"A", *a});
-  char title = 'B';
-  for (const std::string& text : o.arms.b) {
-    auto b = sched::parse_arm(text, arms[0].kernel);
-    if (!b) return fail(b.error());
-    arms.push_back({std::string(1, title++), *b});
+// The arms, A first, each with the workload built for its machine.
+Result<std::vector<ComparedArm>> make_arms(const Options& o) {
+  const auto base = base_arm(o.common, kDefaultMachine);
+  if (!base) return base.error();
+  auto a = parse_arm("A", o.arms.a, *base);
+  if (!a) return a.error();
+  auto others = b_arms(o.arms, *a);
+  if (!others) return others.error();
+  std::vector<ComparedArm> arms;
+  arms.push_back({std::move(*a)});
+  for (Arm& b : *others) arms.push_back({std::move(b)});
+  for (ComparedArm& arm : arms) {
+    if (o.common.strict && !arm.kernel.unknown.empty()) {
+      return Error{.message = "--strict: " + arm.kernel.unknown.front()};
+    }
+    auto workload = workload::build_workload(o.workload, arm.machine.topology.nr_cpus());
+    if (!workload) return workload.error();
+    if (Status s = sim::check_limits(arm.machine, *workload); !s) return s.error();
+    arm.workload = std::move(*workload);
+    if (arm.workload.tasks.size() != arms[0].workload.tasks.size()) {
+      return Error{.message = "the workload has another number of tasks on machine " +
+                              arm.machine.name + " than on that of A",
+                   .token = o.workload,
+                   .hint = "give the parameters that depend on the machine"};
+    }
+    arm.runs.resize(o.runs);
   }
+  return arms;
+}
+
+int compare(const Options& o) {
   const auto conditions = parse_fail_ifs(o.arms.fail_if);
   if (!conditions) return fail(conditions.error());
-  for (const Arm& arm : arms) {
-    if (o.common.strict && !arm.kernel.unknown.empty()) {
-      return fail({.message = "--strict: " + arm.kernel.unknown.front()});
-    }
-  }
-  const auto workload = workload::build_workload(o.workload, machine->topology.nr_cpus());
-  if (!workload) return fail(workload.error());
+  auto made = make_arms(o);
+  if (!made) return fail(made.error());
+  std::vector<ComparedArm>& arms = *made;
+  const machine::MachineSpec& machine = arms[0].machine;
+  const Workload& workload = arms[0].workload;
+  if (Status s = check_comms("--comm", o.table.comms, workload); !s) return fail(s.error());
 
-  for (Arm& arm : arms) arm.runs.resize(o.runs);
   analysis::for_each_parallel(arms.size() * o.runs, jobs_of(o.common), [&](size_t i) {
-    Arm& arm = arms[i / o.runs];
-    arm.runs[i % o.runs] =
-        analysis::run_arm({*machine, arm.kernel, o.common.seed + i % o.runs, {}}, *workload, false);
+    ComparedArm& arm = arms[i / o.runs];
+    arm.runs[i % o.runs] = analysis::run_arm(
+        {arm.machine, arm.kernel, o.common.seed + i % o.runs, {}}, arm.workload, false);
   });
   report::ComparisonColumns layout;
   std::vector<const report::TaskColumn*> columns;
-  for (Arm& arm : arms) {
+  for (ComparedArm& arm : arms) {
     average(arm);
     layout.titles.push_back(arm.title);
     columns.push_back(&arm.mean);
@@ -87,41 +101,51 @@ int compare(const Options& o) {
   }
   report::RowOptions row_options = o.table.rows();
   if (o.common.json) row_options.most = SIZE_MAX;
-  const auto rows = report::make_rows(*workload, columns, row_options);
+  const auto rows = report::make_rows(workload, columns, row_options);
 
-  const auto scenario = [&](const Arm& arm) {
-    return analysis::scenario_hash(*machine, arm.kernel, *workload, {}, o.common.seed);
+  if (!o.common.output.empty()) {
+    analysis::RunFile file{.version = RUNQLAB_VERSION, .workload = o.workload};
+    for (const ComparedArm& arm : arms) {
+      file.arms.push_back(
+          {arm.kernel.arm(), arm.machine, o.common.seed, arm.runs[0].result.state_hash});
+    }
+    if (Status s = analysis::write_run_file(o.common.output, file); !s) return fail(s.error());
+  }
+
+  const auto scenario = [&](const ComparedArm& arm) {
+    return analysis::scenario_hash(arm.machine, arm.kernel, arm.workload, {}, o.common.seed);
   };
   if (o.common.json) {
     report::Json j = {{"runqlab", RUNQLAB_VERSION}, {"command", "compare"},
-                      {"workload", o.workload},     {"machine", machine->name},
+                      {"workload", o.workload},     {"machine", machine.name},
                       {"seed", o.common.seed},      {"runs", o.runs}};
-    for (const Arm& arm : arms) {
+    for (const ComparedArm& arm : arms) {
       report::Json runs = report::Json::array();
       for (const analysis::ArmRun& r : arm.runs) {
         runs.push_back(report::run_json(r.result, scenario(arm), arm.kernel));
+        runs.back()["machine"] = arm.machine.name;
       }
       j["arms"][arm.title] = runs;
     }
     j["rows"] = report::rows_json(rows, layout);
     j["sentence"] = report::sentence(rows, layout);
-    fmt::print("{}\n", j.dump(2));
+    print_json(j);
   } else {
-    for (const Arm& arm : arms) {
-      for (const std::string& u : arm.kernel.unknown) fmt::print("note: {}: {}\n", arm.title, u);
+    for (const ComparedArm& arm : arms) {
+      for (const std::string& u : arm.kernel.unknown) print_text("note: {}: {}\n", arm.title, u);
     }
-    fmt::print("runqlab {} compare {}\n  machine     {}: {}\n", RUNQLAB_VERSION, o.workload,
-               machine->name, machine->description);
-    for (const Arm& arm : arms) {
-      fmt::print("  {:<10}  {}; scenario {}, state_hash {} (first of {} seeds from {})\n",
-                 arm.title, kernel_words(arm.kernel), report::hex(scenario(arm)),
+    print_text("runqlab {} compare {}\n  machine     {}: {}\n", RUNQLAB_VERSION, o.workload,
+               machine.name, machine.description);
+    for (const ComparedArm& arm : arms) {
+      print_text("  {:<10}  {}; scenario {}, state_hash {} (first of {} seeds from {})\n",
+                 arm.title, arm_words(arm, machine), report::hex(scenario(arm)),
                  report::hex(arm.runs[0].result.state_hash), o.runs, o.common.seed);
     }
-    fmt::print("\n{}", report::comparison_table(rows, layout));
+    print_text("\n{}", report::comparison_table(rows, layout));
     if (o.runs > 1) {
-      fmt::print("Counts and times are means over {} seeds, latencies are pooled.\n", o.runs);
+      print_text("Counts and times are means over {} seeds, latencies are pooled.\n", o.runs);
     }
-    fmt::print("\n{}\n", report::sentence(rows, layout));
+    print_text("\n{}\n", report::sentence(rows, layout));
   }
   return check_conditions(*conditions, rows.back(), layout);
 }
@@ -134,9 +158,10 @@ void add_compare(CLI::App& app, int& exit_code) {
   cmd->add_option("workload", o->workload, "NAME or NAME:param=value,… (list workloads)")
       ->required();
   add_common(*cmd, o->common);
+  add_jobs(*cmd, o->common);
   add_arms(*cmd, o->arms, true);
   add_table(*cmd, o->table);
-  cmd->add_option("--runs", o->runs, "seeds per arm, from --seed on")
+  cmd->add_option("--runs", o->runs, "seeds per arm, from --seed on; -o keeps the first")
       ->check(CLI::Range(1U, 10'000U))
       ->capture_default_str();
   cmd->callback([o, &exit_code] { exit_code = compare(*o); });

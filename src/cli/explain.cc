@@ -7,8 +7,10 @@
 #include "base/suggest.h"
 #include "cli/commands.h"
 #include "cli/options.h"
+#include "cli/output.h"
 #include "report/decisions.h"
 #include "report/json.h"
+#include "sim/limits.h"
 #include "workload/models/models.h"
 
 namespace runqlab::cli {
@@ -29,7 +31,8 @@ Result<TaskId> find_task(const Workload& w, const std::string& text) {
   for (size_t i = 0; i < w.tasks.size(); ++i) {
     const TaskId id = TaskId::of(i);
     names.push_back(report::task_name(w, id));
-    const bool by_pid = pid && w.tasks[id].pid == static_cast<int64_t>(*pid);
+    const uint64_t own_pid = w.tasks[id].pid != 0 ? static_cast<uint64_t>(w.tasks[id].pid) : i + 1;
+    const bool by_pid = pid && own_pid == *pid;
     if (names.back() == text || w.tasks[id].name == text || by_pid) found.push_back(id);
   }
   if (found.size() == 1) return found[0];
@@ -40,48 +43,73 @@ Result<TaskId> find_task(const Workload& w, const std::string& text) {
                .hint = found.empty() ? did_you_mean(text, views) : "say COMM-PID"};
 }
 
-int explain(const Options& o) {
-  auto file = analysis::read_run_file(o.run);
-  if (!file) return fail(file.error());
-  Workload built;
-  if (!file->replay) {
-    auto w = workload::build_workload(file->workload, file->machine.topology.nr_cpus());
-    if (!w) return fail(w.error());
-    built = std::move(*w);
+Result<Workload> workload_of(const analysis::RunFile& file, const analysis::StoredArm& arm) {
+  if (file.replay) return file.replay->workload;
+  return workload::build_workload(file.workload, arm.machine.topology.nr_cpus());
+}
+
+Result<analysis::ArmRun> run_again(const analysis::RunFile& file, const analysis::StoredArm& stored,
+                                   const Workload& workload, const std::string& name) {
+  if (Status s = sim::check_limits(stored.machine, workload); !s) return s.error();
+  const auto base = sched::kernel_of("6.18");  // a stored arm names its kernel
+  if (!base) return base.error();
+  const auto kernel = sched::parse_arm(stored.arm, *base);
+  if (!kernel) return kernel.error();
+  const machine::Tracing tracing = file.replay ? file.replay->tracing : machine::Tracing{};
+  analysis::ArmRun run =
+      analysis::run_arm({stored.machine, *kernel, stored.seed, tracing}, workload, true);
+  const uint64_t hash = run.result.state_hash;
+  if (hash != stored.state_hash) {
+    return Error{.message = fmt::format("the run file holds state_hash {}, this version gives {}",
+                                        report::hex(stored.state_hash), report::hex(hash)),
+                 .file = name,
+                 .hint = "it was written by runqlab " + file.version + ": make it again"};
   }
-  const Workload& workload = file->replay ? file->replay->workload : built;
-  const machine::Tracing tracing = file->replay ? file->replay->tracing : machine::Tracing{};
-  const auto task = find_task(workload, o.task);
-  if (!task) return fail(task.error());
+  return run;
+}
+
+std::string arm_name(const analysis::RunFile& file, const analysis::StoredArm& arm) {
+  const bool elsewhere = arm.machine.name != file.arms.front().machine.name;
+  return arm.arm + (elsewhere ? " on " + arm.machine.name : "");
+}
+
+int explain(const Options& o) {
+  const auto file = analysis::read_run_file(o.run);
+  if (!file) return fail(file.error());
   report::Json out = report::Json::array();
+  std::string text, ranges;
   for (const analysis::StoredArm& stored : file->arms) {
-    auto base = sched::kernel_of("6.18");
-    if (!base) return fail(base.error());
-    auto kernel = sched::parse_arm(stored.arm, *base);
-    if (!kernel) return fail(kernel.error());
-    const analysis::ArmRun run =
-        analysis::run_arm({file->machine, *kernel, stored.seed, tracing}, workload, true);
-    if (run.result.state_hash != stored.state_hash) {
-      return fail({.message = fmt::format("the run file holds state_hash {}, this version gives {}",
-                                          report::hex(stored.state_hash),
-                                          report::hex(run.result.state_hash)),
-                   .file = o.run,
-                   .hint = "it was written by runqlab " + file->version + ": make it again"});
-    }
-    const analysis::Decision* d = run.decisions.find(*task, static_cast<uint32_t>(o.wakeup));
+    const auto workload = workload_of(*file, stored);
+    if (!workload) return fail(workload.error());
+    const auto task = find_task(*workload, o.task);
+    if (!task) return fail(task.error());
+    const auto run = run_again(*file, stored, *workload, o.run);
+    if (!run) return fail(run.error());
+    const std::string arm = arm_name(*file, stored);
+    const size_t n = run->decisions.count(*task);
+    const std::string range = n == 0 ? "none" : n == 1 ? "0" : fmt::format("0 to {}", n - 1);
+    ranges += fmt::format("{}{} in {}", ranges.empty() ? "it has " : ", ", range, arm);
+    const analysis::Decision* d = run->decisions.find(*task, static_cast<uint32_t>(o.wakeup));
     if (d == nullptr) {
-      fmt::print(o.json ? stderr : stdout, "{}: the task is not woken that often\n", stored.arm);
+      text += fmt::format("{}:\n  no wakeup {} of this task: {}\n", arm, o.wakeup, range);
       continue;
     }
-    if (o.json) {
-      report::Json j = report::decision_json(workload, *d);
-      j["arm"] = stored.arm;
-      out.push_back(std::move(j));
-    } else {
-      fmt::print("{}:\n  {}\n", stored.arm, report::decision_line(workload, *d));
-    }
+    text += fmt::format("{}:\n  {}\n", arm, report::decision_line(*workload, *d));
+    out.push_back(report::decision_json(*workload, *d));
+    out.back()["arm"] = stored.arm;
+    out.back()["machine"] = stored.machine.name;
   }
-  if (o.json) fmt::print("{}\n", out.dump(2));
+  if (out.empty()) {
+    return fail({.message = "no arm has this wakeup of the task",
+                 .file = o.run,
+                 .token = fmt::format("--wakeup {}", o.wakeup),
+                 .hint = ranges});
+  }
+  if (o.json) {
+    print_json(out);
+  } else {
+    print_text("{}", text);
+  }
   return kOk;
 }
 

@@ -2,27 +2,53 @@
 
 #include <fmt/core.h>
 
+#include <filesystem>
+#include <set>
 #include <thread>
 
 #include "base/numbers.h"
+#include "base/printable.h"
+#include "base/suggest.h"
+#include "cli/output.h"
 
 namespace runqlab::cli {
+namespace {
+
+// The parser's own conversion takes -1 and numbers of any size.
+const CLI::Validator& whole_number() {
+  static const CLI::Validator kValidator(
+      [](const std::string& text) {
+        return parse_u64(text) ? "" : text + " is no number from 0 to 18446744073709551615";
+      },
+      "");
+  return kValidator;
+}
+
+}  // namespace
 
 void add_common(CLI::App& app, CommonOptions& o) {
   app.add_option("--machine", o.machine,
                  "preset, machine TOML file, or hwloc synthetic string (list machines)");
-  app.add_option("--kernel", o.kernel, "kernel release (list kernels)");
-  app.add_option("--cost", o.costs, "NAME=VALUE: one cost of the machine (list costs)");
-  app.add_option("--seed", o.seed, "seed of the random streams")->capture_default_str();
-  app.add_option("-j,--jobs", o.jobs, "threads; default: one per CPU");
+  app.add_option("--kernel", o.kernel,
+                 "arm that the others change: KERNEL,FEATURE,NO_FEATURE,tunable=value,… (list "
+                 "kernels, list features)");
+  app.add_option("--cost", o.costs, "NAME=VALUE: one cost of --machine (list costs)");
+  app.add_option("--seed", o.seed, "seed of the random streams")
+      ->check(whole_number())
+      ->capture_default_str();
   app.add_flag("--json", o.json, "print JSON instead of text");
   app.add_flag("--strict", o.strict, "fail where the input is repaired, skipped or only near");
   app.add_option("-o,--output", o.output, "write a run file");
 }
 
+void add_jobs(CLI::App& app, CommonOptions& o) {
+  app.add_option("-j,--jobs", o.jobs, "arms and seeds to run at once; default: one per CPU")
+      ->check(CLI::Range(1U, 1'000U));
+}
+
 void add_arms(CLI::App& app, ArmOptions& o, bool b_required) {
-  app.add_option("--a", o.a, "arm A: KERNEL,FEATURE,NO_FEATURE,tunable=value,…");
-  auto* b = app.add_option("--b", o.b, "arm B; may be given several times");
+  app.add_option("--a", o.a, "arm A, on top of --kernel; machine=NAME runs it on another machine");
+  auto* b = app.add_option("--b", o.b, "arm B, on top of A; may be given several times");
   if (b_required) b->required();
   app.add_option("--fail-if", o.fail_if,
                  "METRIC>±N% or METRIC<±N%: exit 1 when B against A is so (cpu, switches, "
@@ -36,9 +62,30 @@ void add_table(CLI::App& app, TableOptions& o) {
   app.add_option("--comm", o.comms, "only rows of this comm; all tasks are simulated");
 }
 
+Status check_comms(std::string_view option, const std::vector<std::string>& comms,
+                   const Workload& w) {
+  if (comms.empty()) return Ok{};
+  std::set<std::string_view> names;
+  for (const TaskSpec& t : w.tasks) names.insert(t.name);
+  for (const std::string& comm : comms) {
+    if (names.contains(comm)) continue;
+    const std::vector<std::string_view> known(names.begin(), names.end());
+    return Error{.message = std::string(option) + ": no task has this name",
+                 .token = comm,
+                 .hint = did_you_mean(comm, known)};
+  }
+  return Ok{};
+}
+
 int fail(const Error& error) {
-  fmt::print(stderr, "runqlab: {}\n", error.to_string());
+  print_error("runqlab: {}\n", printable(error.to_string()));
   return kBadInput;
+}
+
+Status check_output(const CommonOptions& o, const std::string& input) {
+  std::error_code ignored;
+  if (o.output.empty() || !std::filesystem::equivalent(o.output, input, ignored)) return Ok{};
+  return Error{.message = "-o is the input itself", .file = o.output, .hint = "choose another -o"};
 }
 
 Result<machine::MachineSpec> machine_of(const CommonOptions& o, const std::string& name) {
@@ -52,10 +99,6 @@ Result<machine::MachineSpec> machine_of(const CommonOptions& o, const std::strin
 
 unsigned jobs_of(const CommonOptions& o) {
   return o.jobs != 0 ? o.jobs : std::max(1U, std::thread::hardware_concurrency());
-}
-
-std::string kernel_words(const sched::KernelConfig& k) {
-  return fmt::format("{}, preempt {}", k.arm(), to_string(k.tunables.preempt));
 }
 
 std::string warnings(const Diagnostics& diagnostics) {
@@ -115,8 +158,8 @@ int check_conditions(const std::vector<FailIf>& conditions, const report::Row& w
     for (const int i : columns.b) {
       const int64_t b = f.metric->value(whole.columns[static_cast<size_t>(i)]);
       if (!f.holds(a, b)) continue;
-      fmt::print(stderr, "runqlab: --fail-if holds: {} {} → {}\n", f.metric->label,
-                 report::print_value(*f.metric, a), report::print_value(*f.metric, b));
+      print_error("runqlab: --fail-if holds: {} {} → {}\n", f.metric->label,
+                  report::print_value(*f.metric, a), report::print_value(*f.metric, b));
       return kFailed;
     }
   }

@@ -10,12 +10,14 @@
 #include "report/comparison.h"
 #include "report/metric.h"
 #include "report/rows.h"
-#include "sched/kernel_config.h"
 
 namespace runqlab::cli {
 
 // Exit codes (DESIGN.md, "What the user types").
 enum ExitCode : int { kOk = 0, kFailed = 1, kUsage = 2, kBadInput = 3, kInternal = 4 };
+
+// Where built-in workloads run when nobody says otherwise.
+constexpr const char* kDefaultMachine = "vm-2";
 
 struct CommonOptions {
   std::string machine;
@@ -28,6 +30,8 @@ struct CommonOptions {
   std::string output;
 };
 void add_common(CLI::App& app, CommonOptions& options);
+// -j, for commands that run several simulations.
+void add_jobs(CLI::App& app, CommonOptions& options);
 
 struct ArmOptions {
   std::string a;
@@ -45,16 +49,19 @@ struct TableOptions {
   }
 };
 void add_table(CLI::App& app, TableOptions& options);
+// Every name in `comms`, which `option` gave, is one of the workload's tasks.
+Status check_comms(std::string_view option, const std::vector<std::string>& comms,
+                   const Workload& workload);
 
 // Prints the error on stderr; the exit code for bad input.
 int fail(const Error& error);
 
+// Whether -o may be written: not over the input.
+Status check_output(const CommonOptions& options, const std::string& input);
+
 // The machine with the costs of --cost set.
 Result<machine::MachineSpec> machine_of(const CommonOptions& options, const std::string& name);
 unsigned jobs_of(const CommonOptions& options);
-
-// "kernel 6.18 … rules": what a kernel's name stands for here, for the head of an output.
-std::string kernel_words(const sched::KernelConfig& kernel);
 
 // Warnings of an import in words, one line per kind with the first place; empty when there are
 // none.

@@ -1,14 +1,14 @@
 // runqlab run WORKLOAD — one run of a built-in workload.
-#include <fmt/core.h>
-
 #include "analysis/arm_run.h"
 #include "analysis/run_file.h"
 #include "analysis/scenario.h"
+#include "cli/arm.h"
 #include "cli/commands.h"
-#include "cli/options.h"
+#include "cli/output.h"
 #include "report/json.h"
 #include "report/metric.h"
 #include "report/text_table.h"
+#include "sim/limits.h"
 #include "workload/models/models.h"
 
 namespace runqlab::cli {
@@ -35,53 +35,52 @@ std::string rows_text(const std::vector<report::Row>& rows) {
 }
 
 int run(const Options& o) {
-  const auto machine = machine_of(o.common, o.common.machine.empty() ? "vm-2" : o.common.machine);
-  if (!machine) return fail(machine.error());
-  auto base = sched::kernel_of("6.18");
+  const auto base = base_arm(o.common, kDefaultMachine);
   if (!base) return fail(base.error());
-  const auto kernel = sched::parse_arm(o.common.kernel, *base);
-  if (!kernel) return fail(kernel.error());
-  if (o.common.strict && !kernel->unknown.empty()) {
-    return fail({.message = "--strict: " + kernel->unknown.front()});
+  const machine::MachineSpec& machine = base->machine;
+  const sched::KernelConfig& kernel = base->kernel;
+  if (o.common.strict && !kernel.unknown.empty()) {
+    return fail({.message = "--strict: " + kernel.unknown.front()});
   }
-  const auto workload = workload::build_workload(o.workload, machine->topology.nr_cpus());
+  const auto workload = workload::build_workload(o.workload, machine.topology.nr_cpus());
   if (!workload) return fail(workload.error());
+  if (Status s = check_comms("--comm", o.table.comms, *workload); !s) return fail(s.error());
+  if (Status s = sim::check_limits(machine, *workload); !s) return fail(s.error());
   const analysis::ArmRun arm =
-      analysis::run_arm({*machine, *kernel, o.common.seed, {}}, *workload, false);
-  const uint64_t scenario =
-      analysis::scenario_hash(*machine, *kernel, *workload, {}, o.common.seed);
+      analysis::run_arm({machine, kernel, o.common.seed, {}}, *workload, false);
+  const uint64_t scenario = analysis::scenario_hash(machine, kernel, *workload, {}, o.common.seed);
   report::RowOptions row_options = o.table.rows();
   if (o.common.json) row_options.most = SIZE_MAX;
   const auto rows = report::make_rows(*workload, {&arm.tasks}, row_options);
 
   if (!o.common.output.empty()) {
-    analysis::RunFile file{.version = RUNQLAB_VERSION, .machine = *machine, .workload = o.workload};
-    file.arms.push_back({kernel->arm(), o.common.seed, arm.result.state_hash});
+    analysis::RunFile file{.version = RUNQLAB_VERSION, .workload = o.workload};
+    file.arms.push_back({kernel.arm(), machine, o.common.seed, arm.result.state_hash});
     if (Status s = analysis::write_run_file(o.common.output, file); !s) return fail(s.error());
   }
   if (o.common.json) {
     report::Json j = {{"runqlab", RUNQLAB_VERSION},
                       {"command", "run"},
                       {"workload", o.workload},
-                      {"machine", machine->name},
+                      {"machine", machine.name},
                       {"seed", o.common.seed}};
-    j.update(report::run_json(arm.result, scenario, *kernel));
+    j.update(report::run_json(arm.result, scenario, kernel));
     if (workload->operations != 0) j["operations"] = workload->operations;
     j["rows"] = report::rows_json(rows, {.titles = {"run"}});
-    fmt::print("{}\n", j.dump(2));
+    print_json(j);
     return arm.result.end == sim::RunEnd::livelock ? kFailed : kOk;
   }
-  for (const std::string& u : kernel->unknown) fmt::print("note: {}\n", u);
-  fmt::print("runqlab {} run {}\n  machine     {}: {}\n  kernel      {}\n", RUNQLAB_VERSION,
-             o.workload, machine->name, machine->description, kernel_words(*kernel));
-  fmt::print("  run         state_hash {}, scenario {}, seed {}, {} events; {}\n\n",
+  for (const std::string& u : kernel.unknown) print_text("note: {}\n", u);
+  print_text("runqlab {} run {}\n  machine     {}: {}\n  kernel      {}\n", RUNQLAB_VERSION,
+             o.workload, machine.name, machine.description, arm_words(*base, machine));
+  print_text("  run         state_hash {}, scenario {}, seed {}, {} events; {}\n\n",
              report::hex(arm.result.state_hash), report::hex(scenario), o.common.seed,
              arm.result.events, sim::to_string(arm.result.end));
-  fmt::print("{}", rows_text(rows));
+  print_text("{}", rows_text(rows));
   if (workload->operations != 0) {
     const double us = static_cast<double>(arm.result.finished.ns()) / 1e3;
     const auto ops = static_cast<double>(workload->operations);
-    fmt::print(
+    print_text(
         "\n     Total time: {:.3f} [sec]\n\n     {:>10.6f} usecs/op\n     {:>10.0f} ops/sec\n",
         us / 1e6, us / ops, ops * 1e6 / us);
   }

@@ -36,7 +36,7 @@ const CostInfo* find_cost(std::string_view name) {
 std::string cost_hint(std::string_view name) {
   std::vector<std::string_view> known;
   for (const CostInfo& c : kCosts) known.push_back(c.name);
-  return did_you_mean(name, known);
+  return did_you_mean(name, known, "runqlab list costs");
 }
 
 }  // namespace runqlab::machine

@@ -15,6 +15,8 @@ struct Costs {
 #define RQL_COST(name, value, low, high, what) Duration name = Duration::nanos(value);
 #include "machine/costs.def"
 #undef RQL_COST
+
+  bool operator==(const Costs&) const = default;
 };
 
 struct CostInfo {

@@ -4,7 +4,6 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <system_error>
 #include <utility>
 
@@ -16,6 +15,7 @@ namespace runqlab::machine {
 namespace {
 
 constexpr std::string_view kTomlSuffix = ".toml";
+constexpr size_t kMaxFile = size_t{1} << 20;  // a device would never end
 
 Result<std::string> read_file(const std::string& path) {
   const auto wrong = [&](std::string_view why) {
@@ -26,8 +26,11 @@ Result<std::string> read_file(const std::string& path) {
   errno = 0;
   std::ifstream in(path, std::ios::binary);
   if (!in) return wrong(std::strerror(errno));
-  std::string text{std::istreambuf_iterator<char>(in), {}};
+  std::string text(kMaxFile + 1, '\0');
+  in.read(text.data(), static_cast<std::streamsize>(text.size()));
   if (in.bad()) return wrong(std::strerror(errno));
+  text.resize(static_cast<size_t>(in.gcount()));
+  if (text.size() > kMaxFile) return wrong("it is longer than 1 MiB");
   return text;
 }
 
@@ -37,7 +40,9 @@ bool looks_synthetic(std::string_view spec) {
          (!spec.empty() && spec.find_first_not_of("0123456789") == std::string_view::npos);
 }
 
-Result<MachineSpec> from_synthetic(std::string_view text) {
+}  // namespace
+
+Result<MachineSpec> synthetic_machine(std::string_view text) {
   Result<Topology> topology = Topology::from_synthetic(text, CpuNumbering::threads_last);
   if (!topology) return topology.error();
   MachineSpec spec;
@@ -47,8 +52,6 @@ Result<MachineSpec> from_synthetic(std::string_view text) {
   spec.topology = std::move(*topology);
   return spec;
 }
-
-}  // namespace
 
 Result<MachineSpec> load_machine(std::string_view spec) {
   if (spec.ends_with(kTomlSuffix)) {
@@ -61,10 +64,10 @@ Result<MachineSpec> load_machine(std::string_view spec) {
     if (p.name == spec) return parse_machine(p.text, std::string(p.name) + ".toml");
     names.push_back(p.name);
   }
-  if (looks_synthetic(spec)) return from_synthetic(spec);
+  if (looks_synthetic(spec)) return synthetic_machine(spec);
   return Error{.message = "unknown machine",
                .token = std::string(spec),
-               .hint = did_you_mean(spec, names) +
+               .hint = did_you_mean(spec, names, "runqlab list machines") +
                        " (or the path of a .toml file, or a topology such as \"pack:2 [numa] l3:1 "
                        "core:18 pu:2\")"};
 }

@@ -78,6 +78,8 @@ struct MachineSpec {
 // `spec` is a preset name, the path of a machine TOML file (it ends in .toml), or an hwloc
 // synthetic string. Errors name file, line and column; an unknown preset lists the nearest names.
 Result<MachineSpec> load_machine(std::string_view spec);
+// Of an hwloc synthetic string, with assumed costs.
+Result<MachineSpec> synthetic_machine(std::string_view text);
 // A machine file's text; `file` is for messages and gives the name.
 Result<MachineSpec> parse_machine(std::string_view text, std::string_view file);
 

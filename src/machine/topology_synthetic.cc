@@ -122,7 +122,7 @@ class Scanner {
     }
     if (*arity == 0) return error_at(digits_pos, "a level needs at least one element", word, "");
     if (*arity > kMaxCpus / shape_.nr_cpus) {
-      return error_at(digits_pos, "more than 65534 CPUs", word, "");
+      return error_at(digits_pos, "more than " + std::to_string(kMaxCpus) + " CPUs", word, "");
     }
     shape_.nr_cpus *= static_cast<size_t>(*arity);
     shape_.pu_indexes = {};

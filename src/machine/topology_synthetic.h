@@ -11,9 +11,6 @@
 
 namespace runqlab::machine {
 
-// CPU numbers are 16 bits; 65535 is "none".
-constexpr size_t kMaxCpus = 65534;
-
 struct SyntheticShape {
   size_t nr_cpus = 0;           // product of all arities
   std::string_view pu_indexes;  // value of indexes= of the PU level; empty without one

@@ -152,9 +152,9 @@ TEST(Topology, ErrorsNameThePlace) {
             "\"pu:1\"");
   EXPECT_EQ(error_of("pack:1 core:0 pu:1"),
             "(topology):1:13: a level needs at least one element (at \"core:0\")");
-  EXPECT_EQ(error_of("pack:60000 core:60000 pu:2"),
-            "(topology):1:17: more than 65534 CPUs (at \"core:60000\")");
-  EXPECT_EQ(error_of("pack:1 pu:65535"), "(topology):1:11: more than 65534 CPUs (at \"pu:65535\")");
+  EXPECT_EQ(error_of("pack:6000 core:6000 pu:2"),
+            "(topology):1:16: more than 8192 CPUs (at \"core:6000\")");
+  EXPECT_EQ(error_of("pack:1 pu:65535"), "(topology):1:11: more than 8192 CPUs (at \"pu:65535\")");
   EXPECT_EQ(error_of("pack:1 pu:1 core:2"),
             "(topology):1:13: nothing can follow the PU level (at \"core:2\"); example: \"pack:2 "
             "[numa] l3:1 core:18 pu:2\"");

@@ -46,7 +46,7 @@ std::string decision_line(const Workload& w, const analysis::Decision& d) {
 }
 
 std::string changed_list(const Workload& w, const std::vector<analysis::ChangedPlacement>& changed,
-                         uint64_t total, const std::string& run_file) {
+                         uint64_t total) {
   std::string s = fmt::format("Wakeups whose placement changed: {}", total);
   if (changed.empty()) return s + "\n";
   s += changed.size() < total
@@ -57,8 +57,6 @@ std::string changed_list(const Workload& w, const std::vector<analysis::ChangedP
                      c.a->ordinal, c.a->chosen.value(), c.b->chosen.value(), latency(*c.a),
                      latency(*c.b));
     s += fmt::format("    A: {}\n    B: {}\n", rule_words(*c.a), rule_words(*c.b));
-    s += fmt::format("    runqlab explain {} --task {} --wakeup {}\n", run_file,
-                     task_name(w, c.a->task), c.a->ordinal);
   }
   return s;
 }

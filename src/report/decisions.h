@@ -16,9 +16,8 @@ std::string task_name(const Workload& workload, TaskId task);
 // which values.
 std::string decision_line(const Workload& workload, const analysis::Decision& d);
 
-// The wakeups whose placement changed, each with both rules and the command that explains it.
+// The wakeups whose placement changed, each with both rules.
 std::string changed_list(const Workload& workload,
-                         const std::vector<analysis::ChangedPlacement>& changed, uint64_t total,
-                         const std::string& run_file);
+                         const std::vector<analysis::ChangedPlacement>& changed, uint64_t total);
 
 }  // namespace runqlab::report

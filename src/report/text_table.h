@@ -5,9 +5,12 @@
 #include <string>
 #include <vector>
 
+#include "base/printable.h"
+
 namespace runqlab::report {
 
-// The first `left` columns are aligned to the left, the others to the right.
+// The first `left` columns are aligned to the left, the others to the right. What cannot be printed
+// is replaced, and the names in the first column are shortened: a file may give a task any name.
 class TextTable {
  public:
   explicit TextTable(std::vector<std::string> head, size_t left = 2) : left_(left) {
@@ -16,7 +19,9 @@ class TextTable {
   void add(std::vector<std::string> cells) {
     widths_.resize(std::max(widths_.size(), cells.size()));
     for (size_t i = 0; i < cells.size(); ++i) {
-      widths_[i] = std::max(widths_[i], printed_width(cells[i]));
+      cells[i] = printable(cells[i]);
+      if (i == 0) cells[i] = shortened(cells[i], kNameWidth);
+      widths_[i] = std::max(widths_[i], count_characters(cells[i]));
     }
     lines_.push_back(std::move(cells));
   }
@@ -25,7 +30,7 @@ class TextTable {
     for (const auto& cells : lines_) {
       std::string line(indent);
       for (size_t i = 0; i < cells.size(); ++i) {
-        const std::string pad(widths_[i] - printed_width(cells[i]), ' ');
+        const std::string pad(widths_[i] - count_characters(cells[i]), ' ');
         if (i != 0) line += "  ";
         line += i < left_ ? cells[i] + pad : pad + cells[i];
       }
@@ -36,12 +41,7 @@ class TextTable {
   }
 
  private:
-  // Characters, not bytes: continuation bytes of UTF-8 take no place.
-  static size_t printed_width(const std::string& s) {
-    return static_cast<size_t>(std::count_if(s.begin(), s.end(), [](char c) {
-      return (static_cast<unsigned char>(c) & 0xc0U) != 0x80U;
-    }));
-  }
+  static constexpr size_t kNameWidth = 40;
 
   size_t left_;
   std::vector<std::vector<std::string>> lines_;

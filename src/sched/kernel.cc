@@ -2,6 +2,7 @@
 #include "sched/kernel.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/numbers.h"
 #include "sched/domain_builder.h"
@@ -32,6 +33,7 @@ LoadWeight weight_of(Policy policy, int nice) {
 
 // A deadline task runs above every FIFO priority (the class itself is not modelled).
 constexpr int kDeadlinePriority = 100;
+constexpr int kHighestFifo = 99;
 
 void set_policy(Task& p, Policy policy, int nice, int rt_priority) {
   p.policy = policy;
@@ -81,6 +83,7 @@ Kernel::Kernel(const KernelConfig& config, machine::Machine& machine, const Work
     rq.cpu_capacity = machine.topology().cpu(CpuId::of(i)).capacity;
   }
   for (LlcShared& llc : s_.domains.llc) llc.has_idle_cores = machine.topology().has_smt();
+  IdVector<CpuId, uint8_t> has_stopper(n);
   s_.tasks = IdVector<TaskId, Task>(workload.tasks.size());
   for (size_t i = 0; i < workload.tasks.size(); ++i) {
     const TaskSpec& spec = workload.tasks[TaskId::of(i)];
@@ -93,9 +96,16 @@ Kernel::Kernel(const KernelConfig& config, machine::Machine& machine, const Work
     p.mm = spec.mm;
     p.allowed = allowed_mask(spec.allowed, n);
     p.nr_allowed = static_cast<uint32_t>(p.allowed.count());
-    p.cpu = spec.start_cpu.valid() && p.allowed.test(spec.start_cpu) ? spec.start_cpu
-                                                                     : p.allowed.first();
+    // A recording may come from a larger machine.
+    const bool starts_there =
+        spec.start_cpu.valid() && spec.start_cpu.index() < n && p.allowed.test(spec.start_cpu);
+    p.cpu = starts_there ? spec.start_cpu : p.allowed.first();
     p.recent_used_cpu = p.cpu;
+    // A CPU has one stopper, its own; a recording may name more of them.
+    if (spec.policy == Policy::stop &&
+        (p.nr_allowed != 1 || std::exchange(has_stopper[p.cpu], 1) != 0)) {
+      set_policy(p, Policy::fifo, 0, kHighestFifo);
+    }
     if (spec.start == TaskStart::blocked) {
       p.state = RunState::sleeping;
       init_averages(p, spec.settled_util, SimTime{});
@@ -143,6 +153,7 @@ void Kernel::fork(Here here, TaskId child) {
 
 void Kernel::set_sched(Here here, TaskId id, Policy policy, int value) {
   Task& p = s_.tasks[id];
+  if (p.sched_class == SchedClass::stop) return;  // nobody changes a stopper
   Rq& rq = s_.rqs[p.cpu];
   const bool was_fair = p.sched_class == SchedClass::fair;
   const bool fair = class_of(policy) == SchedClass::fair;
@@ -180,6 +191,7 @@ void Kernel::set_sched(Here here, TaskId id, Policy policy, int value) {
 
 bool Kernel::set_affinity(Here here, TaskId id, const std::string& cpus) {
   Task& p = s_.tasks[id];
+  if (p.sched_class == SchedClass::stop) return true;
   p.allowed = allowed_mask(cpus, s_.rqs.size());
   p.nr_allowed = static_cast<uint32_t>(p.allowed.count());
   return p.allowed.test(here.cpu);

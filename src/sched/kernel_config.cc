@@ -24,22 +24,29 @@ struct Backports {
 };
 constexpr Backports kBackports[] = {
     {{6, 12, 95},
-     "Debian 12 backports 6.12.95: 6.12 and the back-ports of BACKPORTS.md section 2",
+     "Debian 12 backports",
      "SYNC_IGNORES_DELAYED,IDLE_CANCELS_PROTECTION,YIELD_FORFEITS,PICK_BUDDY,NI_RANDOM"},
     {{6, 18, 44},
-     "stable 6.18.44: 6.18 and the back-ports of BACKPORTS.md section 3",
+     "stable",
      "NI_RANDOM,NO_NEWIDLE_BUMP,LAG_LIMIT_QUEUE,VPROT_AT_PICK_ONLY,"
      "WAKEUP_NO_FORK_PREEMPT,VPROT_SHRINK_ALWAYS,BUDDY_IN_PICK,WAKEUP_PICK_DEQUEUES,"
      "YIELD_FORFEITS,SLOWPATH_ALLOWED_ONLY"},
 };
 
+// Every release that has rules of its own, and the stable ones above.
 constexpr KernelInfo kKernels[] = {
-    {"6.12", "EEVDF with delayed dequeue; base slice 0.75 ms before scaling; voluntary preemption"},
+    {"6.12", ""},
     {"6.12.95", kBackports[0].what},
-    {"6.15", "base slice 0.70 ms; lazy preemption available, default none"},
-    {"6.18",
-     "slice protection as a virtual time (6.17), delayed sleepers ignored by the sync rule"},
+    {"6.13", ""},
+    {"6.14", ""},
+    {"6.15", ""},
+    {"6.16", ""},
+    {"6.17", ""},
+    {"6.18", ""},
     {"6.18.44", kBackports[1].what},
+    {"6.19", ""},
+    {"7.0", ""},
+    {"7.1", ""},
 };
 
 std::optional<Version> parse_version(std::string_view text) {
@@ -62,16 +69,33 @@ std::optional<Version> parse_version(std::string_view text) {
   return v;
 }
 
+// The switch that a word of an arm sets: a feature with or without NO_, a tunable.
+std::string_view switch_of(std::string_view word) {
+  word = word.substr(0, word.find('='));
+  return word.starts_with("NO_") ? word.substr(3) : word;
+}
+
+Error not_a_kernel(std::string_view word) {
+  std::vector<std::string_view> names;
+  for (const KernelInfo& k : kKernels) names.push_back(k.name);
+  // "v6.18", "linux-6.18": as tags and archives are called.
+  const size_t digits = std::min(word.find_first_of("0123456789"), word.size());
+  const std::string_view bare = word.substr(digits);
+  return {.message = "not a kernel release",
+          .token = std::string(word),
+          .hint = "say x.y or x.y.z: " + (digits != 0 && parse_version(bare)
+                                              ? std::string(bare)
+                                              : did_you_mean(bare, names, "runqlab list kernels"))};
+}
+
 Error unknown_word(std::string_view word) {
   std::vector<std::string_view> names;
   for (const FeatureInfo& f : feature_table()) names.push_back(f.name);
   for (const TunableInfo& t : tunable_table()) names.push_back(t.name);
   names.push_back("preempt");
-  std::string_view bare = word.substr(0, word.find('='));
-  if (bare.starts_with("NO_")) bare.remove_prefix(3);
   return {.message = "unknown feature or tunable",
           .token = std::string(word),
-          .hint = did_you_mean(bare, names) + "`runqlab list features` prints all"};
+          .hint = did_you_mean(switch_of(word), names, "runqlab list features")};
 }
 
 Status set_value(KernelConfig& c, std::string_view name, std::string_view value) {
@@ -142,11 +166,7 @@ std::span<const KernelInfo> kernel_table() { return kKernels; }
 
 Result<KernelConfig> kernel_of(std::string_view name) {
   const auto asked = parse_version(name);
-  if (!asked) {
-    return Error{.message = "not a kernel release",
-                 .token = std::string(name),
-                 .hint = "say x.y or x.y.z, for example 6.18 or 6.18.44 (`runqlab list kernels`)"};
-  }
+  if (!asked) return not_a_kernel(name);
   KernelConfig c;
   c.kernel = std::string(name);
   const Version release{asked->major, asked->minor};
@@ -182,21 +202,40 @@ Result<KernelConfig> kernel_of(std::string_view name) {
 
 Result<KernelConfig> parse_arm(std::string_view text, const KernelConfig& base) {
   KernelConfig c = base;
+  const std::string_view whole = text;
   const size_t comma = text.find(',');
   const std::string_view first = text.substr(0, comma);
+  if (const size_t n = first.find_first_of("0123456789");
+      n != std::string_view::npos && n != 0 && parse_version(first.substr(n))) {
+    return not_a_kernel(first);
+  }
   if (!first.empty() && first[0] >= '0' && first[0] <= '9') {
     auto kernel = kernel_of(first);
     if (!kernel) return kernel.error();
     c = std::move(*kernel);
     text = comma == std::string_view::npos ? std::string_view() : text.substr(comma + 1);
   }
+  std::vector<std::string_view> said;
   Status s = for_each_word(text, [&](std::string_view word) -> Status {
-    if (!word.empty() && word[0] >= '0' && word[0] <= '9') {
-      return Error{.message = "a kernel release comes first in an arm", .token = std::string(word)};
+    if (word.empty()) {
+      return Error{.message = "an arm has an empty word", .token = std::string(whole)};
     }
-    Status applied = apply_word(c, word);
-    if (applied) c.switches.emplace_back(word);
-    return applied;
+    if (word[0] >= '0' && word[0] <= '9') {
+      return Error{.message = "a kernel release comes first in an arm, and only once",
+                   .token = std::string(word)};
+    }
+    const std::string_view name = switch_of(word);
+    if (std::find(said.begin(), said.end(), name) != said.end()) {
+      return Error{.message = "an arm says " + std::string(name) + " twice",
+                   .token = std::string(whole),
+                   .hint = "its words hold all at once: keep one"};
+    }
+    said.push_back(name);
+    if (Status applied = apply_word(c, word); !applied) return applied;
+    // It replaces what the base arm said.
+    std::erase_if(c.switches, [&](const std::string& old) { return switch_of(old) == name; });
+    c.switches.emplace_back(word);
+    return Ok{};
   });
   if (!s) return s.error();
   return c;

@@ -28,10 +28,10 @@ struct KernelConfig {
   [[nodiscard]] std::string identity() const;
 };
 
-// A release that is a profile of its own, for `list kernels`.
+// The kernels whose rules are known, oldest first.
 struct KernelInfo {
   std::string_view name;
-  std::string_view what;
+  std::string_view origin;  // of a stable or distribution kernel; empty for a release
 };
 std::span<const KernelInfo> kernel_table();
 
@@ -40,7 +40,8 @@ std::span<const KernelInfo> kernel_table();
 Result<KernelConfig> kernel_of(std::string_view name);
 
 // An arm. Without a kernel in it, `base` is changed. Errors: unknown word (nearest names in the
-// hint), value out of range, two kernels.
+// hint), value out of range, two kernels, one switch said twice (in contradiction or not). A word
+// replaces what `base` says about the same switch.
 Result<KernelConfig> parse_arm(std::string_view text, const KernelConfig& base);
 
 // base_slice_ns for a machine with this many CPUs (FAIR.md A.3, B.2).

@@ -40,7 +40,7 @@ Simulation::Simulation(const RunConfig& config, const Workload& workload, Record
   arrival_slot_ = SlotId::of(machine_.nr_slots() + tasks);
   start_slot_ = SlotId::of(arrival_slot_.index() + 1);
   end_slot_ = SlotId::of(arrival_slot_.index() + 2);
-  queue_.grow(end_slot_.index() + 1);
+  queue_.grow(machine_.nr_slots() + tasks + kOwnSlots);
   for (const PipeSpec& p : workload.pipes) pipes_.emplace_back(p.capacity_pages);
   for (size_t i = 0; i < tasks; ++i) {
     const TaskSpec& spec = workload.tasks[TaskId::of(i)];
@@ -87,6 +87,7 @@ RunResult Simulation::run() {
     if (e.time > now) {
       now = e.time;
       same_instant = 0;
+      if (now == EventQueue::kMaxTime) over_ = true;  // what comes after would come at this instant
     } else if (++same_instant > kMaxSameInstant) {
       r.end = RunEnd::livelock;
       break;

@@ -27,7 +27,7 @@ struct RunConfig {
 
 enum class RunEnd : uint8_t {
   all_exited,  // every task has ended
-  time_up,     // Workload::end was reached
+  time_up,     // Workload::end was reached, or the last time that the queue can hold
   quiescent,   // nothing will ever happen again: the tasks left wait for ever
   livelock,    // time stands still: kMaxSameInstant events at one instant
 };
@@ -44,7 +44,10 @@ struct RunResult {
 
 class Simulation {
  public:
-  // `recorder` gets the run's records; `workload` must outlive the simulation.
+  static constexpr size_t kOwnSlots = 3;  // of the queue, beside those of CPUs and tasks
+
+  // `recorder` gets the run's records; `workload` must outlive the simulation. Both are within
+  // check_limits (sim/limits.h).
   Simulation(const RunConfig& config, const Workload& workload, Recorder& recorder);
 
   // Serves events until the run is over.

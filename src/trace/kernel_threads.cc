@@ -14,7 +14,7 @@ int percpu_thread_cpu(std::string_view comm) {
     const std::string_view rest = comm.substr(prefix.size());
     const size_t digits = std::min(rest.find_first_not_of("0123456789"), rest.size());
     const auto cpu = parse_u64(rest.substr(0, digits));
-    return cpu && *cpu < 65535 ? static_cast<int>(*cpu) : -1;
+    return cpu && *cpu < kMaxCpus ? static_cast<int>(*cpu) : -1;
   }
   return -1;
 }

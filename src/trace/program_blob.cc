@@ -3,11 +3,16 @@
 #include <cstring>
 #include <type_traits>
 
+#include "base/numbers.h"
+#include "engine/event_queue.h"
+
 namespace runqlab::trace {
 namespace {
 
+constexpr std::string_view kMagicName = "runqlab-program-";
 constexpr std::string_view kMagic = "runqlab-program-2\n";
-constexpr uint64_t kMaxTasks = 200'000;
+constexpr uint64_t kMaxTasks = EventQueue::kMaxSlots;
+constexpr int64_t kMaxNs = EventQueue::kMaxTime.ns();
 
 class Writer {
  public:
@@ -67,31 +72,89 @@ class Reader {
   bool failed_ = false;
 };
 
-bool plausible(const TaskSpec& t) {
-  return t.policy <= Policy::stop && t.start <= TaskStart::forked && t.nice >= -20 &&
-         t.nice <= 19 && t.rt_priority >= 0 && t.rt_priority <= 99 && t.start_time >= SimTime{};
+bool is_cpu_list(const std::string& text) {
+  return parse_cpu_list(text, [](uint32_t, uint32_t) {});
 }
 
-bool plausible(const Op& o, size_t tasks, size_t lists) {
-  if (o.kind > OpKind::exit) return false;
-  switch (o.kind) {
-    case OpKind::wake:
-      return o.target < tasks && o.detail <= static_cast<uint8_t>(WakeContext::hardirq);
-    case OpKind::fork:
-      return o.target < tasks;
-    case OpKind::set_sched:
-      return (o.target < tasks || o.target == TaskId::none().value()) &&
-             o.detail <= static_cast<uint8_t>(Policy::deadline) && o.amount >= -20 &&
-             o.amount <= 99;
-    case OpKind::set_affinity:
-      return o.target < lists;
-    case OpKind::pipe_read:
-    case OpKind::pipe_write:
-      return false;  // a recording has no pipes
-    default:
-      return o.amount >= 0;
+// Whether what is read is a workload that can be run: the simulation takes that for granted.
+class Plausible {
+ public:
+  Plausible(uint32_t nr_cpus, size_t tasks, size_t lists)
+      : nr_cpus_(nr_cpus), lists_(lists), forks_(tasks) {}
+
+  [[nodiscard]] bool task(const TaskSpec& t) const {
+    const bool class_ok = t.policy == Policy::stop || parameters(t.policy, t.nice, t.rt_priority);
+    return class_ok && t.start <= TaskStart::forked && moment(t.start_time.ns()) &&
+           cpu(t.start_cpu) && is_cpu_list(t.allowed);
   }
-}
+
+  bool op(const Op& o) {
+    switch (o.kind) {
+      case OpKind::wake:
+        return o.target < forks_.size() && o.detail <= static_cast<uint8_t>(WakeContext::hardirq);
+      case OpKind::fork:
+        return o.target < forks_.size() && ++forks_[o.target] == 1;
+      case OpKind::set_sched: {
+        const auto policy = static_cast<Policy>(o.detail);
+        const bool fair = policy == Policy::normal;
+        return (o.target < forks_.size() || o.target == TaskId::none().value()) &&
+               parameters(policy, fair ? o.amount : 0, fair ? 0 : o.amount);
+      }
+      case OpKind::set_affinity:
+        return o.target < lists_;
+      case OpKind::run:
+      case OpKind::sleep:
+      case OpKind::sleep_until:
+        return moment(o.amount);
+      case OpKind::block:
+      case OpKind::yield:
+      case OpKind::exit:
+        return true;
+      default:  // a recording has no pipes
+        return false;
+    }
+  }
+
+  bool arrival(const Arrival& a) {
+    if (!moment(a.time.ns()) || !moment(a.duration.ns()) || a.time < last_arrival_) return false;
+    last_arrival_ = a.time;
+    handlers_ns_ += a.duration.ns();
+    // All interrupts together cannot take longer than all CPUs have time.
+    return cpu(a.cpu) && (!a.task.valid() || a.task.index() < forks_.size()) &&
+           a.context <= WakeContext::hardirq && handlers_ns_ < kMaxNs * nr_cpus_;
+  }
+
+  // The tasks that another one starts are those that say so.
+  [[nodiscard]] bool forks(const IdVector<TaskId, TaskSpec>& tasks) const {
+    for (size_t i = 0; i < forks_.size(); ++i) {
+      if (forks_[i] != 0 && tasks[TaskId::of(i)].start != TaskStart::forked) return false;
+    }
+    return true;
+  }
+
+ private:
+  static bool moment(int64_t ns) { return ns >= 0 && ns < kMaxNs; }
+  [[nodiscard]] bool cpu(CpuId c) const { return !c.valid() || c.value() < nr_cpus_; }
+  // What a priority of a recording can mean (task_track.h, params_of).
+  static bool parameters(Policy policy, int64_t nice, int64_t rt_priority) {
+    switch (policy) {
+      case Policy::normal:
+        return nice >= -20 && nice <= 19 && rt_priority == 0;
+      case Policy::fifo:
+        return nice == 0 && rt_priority >= 1 && rt_priority <= 99;
+      case Policy::deadline:
+        return nice == 0 && rt_priority == 0;
+      default:
+        return false;
+    }
+  }
+
+  uint32_t nr_cpus_;
+  size_t lists_;
+  std::vector<uint32_t> forks_;  // how often each task is started by another
+  int64_t handlers_ns_ = 0;
+  SimTime last_arrival_;
+};
 
 }  // namespace
 
@@ -136,11 +199,19 @@ std::string to_blob(const Replay& r) {
 }
 
 Result<Replay> from_blob(std::string_view bytes, const std::string& name) {
-  const auto bad = [&](const char* what) {
-    return Error{.message = std::string("the stored programs are damaged: ") + what, .file = name};
+  const auto bad = [&](const char* what, const char* hint = "copy the file or make it again") {
+    return Error{.message = std::string("the stored programs are damaged: ") + what,
+                 .file = name,
+                 .hint = hint};
   };
   Reader in(bytes);
-  if (in.get_text() != kMagic) return bad("wrong beginning");
+  if (const std::string magic = in.get_text(); magic != kMagic) {
+    if (!magic.starts_with(kMagicName)) return bad("wrong beginning");
+    return Error{.message = "the stored programs have the layout of another version",
+                 .file = name,
+                 .token = magic,
+                 .hint = "make the file again with this version"};
+  }
   Replay r;
   Workload& load = r.workload;
   load.name = name;
@@ -152,9 +223,15 @@ Result<Replay> from_blob(std::string_view bytes, const std::string& name) {
   if (load.tick_offset < Duration{} || load.tick_offset > Duration::seconds(1)) {
     return bad("tick offset");
   }
-  for (uint64_t n = in.get_count(4); n != 0; --n) load.cpu_lists.push_back(in.get_text());
+  if (r.nr_cpus == 0 || r.nr_cpus > kMaxCpus) return bad("number of CPUs");
+  const uint64_t lists = in.get_count(4);
+  if (lists > kMaxTasks) return bad("too many CPU lists");
+  for (uint64_t i = 0; i < lists; ++i) {
+    if (!is_cpu_list(load.cpu_lists.emplace_back(in.get_text()))) return bad("a CPU list");
+  }
   const uint64_t tasks = in.get_count(32);
   if (tasks > kMaxTasks) return bad("too many tasks");
+  Plausible plausible(r.nr_cpus, tasks, lists);
   auto programs = std::make_shared<Programs>();
   for (uint64_t i = 0; i < tasks && !in.failed(); ++i) {
     TaskSpec t;
@@ -169,9 +246,9 @@ Result<Replay> from_blob(std::string_view bytes, const std::string& name) {
     t.start_time = SimTime::from_ns(in.get<int64_t>());
     t.start_cpu = CpuId(in.get<uint16_t>());
     const auto util = in.get<int32_t>();
-    if (util > 1024) return bad("a task's utilization");
+    if (util < -1 || util > 1024) return bad("a task's utilization");
     if (util >= 0) t.settled_util = static_cast<uint16_t>(util);
-    if (!plausible(t)) return bad("a task's parameters");
+    if (!plausible.task(t)) return bad("a task's parameters");
     std::vector<Op> ops;
     const uint64_t n = in.get_count(sizeof(Op));
     ops.reserve(n);
@@ -183,13 +260,12 @@ Result<Replay> from_blob(std::string_view bytes, const std::string& name) {
       o.detail = in.get<uint8_t>();
       o.target = in.get<uint32_t>();
       o.amount = in.get<int64_t>();
-      if (!plausible(o, tasks, load.cpu_lists.size())) return bad("an operation");
+      if (!plausible.op(o)) return bad("an operation");
       ops.push_back(o);
     }
     load.tasks.push_back(std::move(t));
     programs->push_back(std::move(ops));
   }
-  SimTime last;
   for (uint64_t n = in.get_count(23); n != 0; --n) {
     Arrival a;
     a.time = SimTime::from_ns(in.get<int64_t>());
@@ -197,14 +273,11 @@ Result<Replay> from_blob(std::string_view bytes, const std::string& name) {
     a.task = TaskId(in.get<uint32_t>());
     a.duration = Duration::nanos(in.get<int64_t>());
     a.context = in.get<WakeContext>();
-    if (a.time < last || a.context > WakeContext::hardirq || a.duration < Duration{} ||
-        (a.task.valid() && a.task.value() >= tasks)) {
-      return bad("an arrival");
-    }
-    last = a.time;
+    if (!plausible.arrival(a)) return bad("an arrival");
     load.arrivals.push_back(a);
   }
   if (in.failed() || !in.at_end()) return bad("cut off or too long");
+  if (!plausible.forks(load.tasks)) return bad("a task is started twice");
   attach_programs(r, std::move(programs));
   return r;
 }

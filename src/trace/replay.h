@@ -46,7 +46,8 @@ struct ReplayOptions {
 
 // What the recording turned into; printed with every replay.
 struct ReplayCounts {
-  uint64_t tasks = 0, bursts = 0, blocks = 0, yields = 0, forks = 0;
+  uint64_t tasks = 0;
+  uint64_t yields = 0;         // switches of a runnable task taken for a yield (replay_builder.cc)
   uint64_t task_edges = 0;     // woken by a task
   uint64_t over_tasks = 0;     // seemed so, taken for a timer's: the recording has no flags
   uint64_t softirq_edges = 0;  // woken in a softirq at the end of a task's own send

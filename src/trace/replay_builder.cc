@@ -58,6 +58,7 @@ uint32_t ReplayBuilder::track_of(int32_t pid, StrId comm) {
   t.id = TaskId(i);
   t.pid = pid;
   t.comm = comm;
+  t.start_ns = start_ns_;  // until it is first seen
   tracks_.push_back(std::move(t));
   by_pid_[pid] = i;
   return i;
@@ -109,17 +110,26 @@ void ReplayBuilder::set_prio(TaskTrack& t, int prio, TaskTrack& by) {
 }
 
 void ReplayBuilder::add(const Event& e) {
+  if (refusal_) return;
+  // The import has counted and reported the events that come too late.
+  if (started_ && e.time_ns < last_ns_) {
+    Event now = e;
+    now.time_ns = last_ns_;
+    return add(now);
+  }
   if (e.kind == EventKind::sched_wakeup && !wakeup_counts()) return;
   if (!started_) {
     started_ = true;
     start_ns_ = e.time_ns;
   }
-  last_ns_ = std::max(last_ns_, e.time_ns);
-  ++seen_[static_cast<size_t>(e.kind)];
+  check_size(e);
+  if (refusal_) return;
+  last_ns_ = e.time_ns;
   if (!e.cpu.valid()) {
     diagnostics_.add(Severity::skipped, "events without a CPU", at(e, "no CPU"));
     return;
   }
+  ++seen_[static_cast<size_t>(e.kind)];
   CpuTrack& c = cpu_of(e);
   if (e.kind != EventKind::sched_switch) repair_current(e);
   if (e.context.need_resched && c.current < kIdle) tracks_[c.current].preempt_seen = true;
@@ -310,8 +320,6 @@ void ReplayBuilder::switch_out(CpuTrack& c, const Event& e, uint32_t prev, TaskS
       note_block(t);
       t.block_op = t.ops.size();
       t.ops.push_back({.op = op::bare(op::block())});
-      ++counts_.blocks;
-      ++counts_.bursts;
     }
   }
   c.current = kUnknown;
@@ -398,7 +406,6 @@ void ReplayBuilder::fork(const Event& e) {
   const uint32_t child = track_of(e.other_pid, e.other_comm);
   if (child >= kIdle) return;
   TaskTrack& t = tracks_[child];
-  ++counts_.forks;
   if (parent >= kIdle) {
     first_seen(t, Where::runnable, TaskStart::runnable, e.time_ns);
   } else {

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <deque>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -42,6 +43,9 @@ class ReplayBuilder {
   };
   static constexpr uint32_t kUnknown = ~uint32_t{0};
   static constexpr uint32_t kIdle = kUnknown - 1;
+
+  // replay_limits.cc
+  void check_size(const Event& e);
 
   // replay_builder.cc
   CpuTrack& cpu_of(const Event& e);
@@ -151,6 +155,7 @@ class ReplayBuilder {
   int64_t last_ns_ = 0;
   int64_t last_runnable_ns_ = -1;  // when a task was woken or forked last
   bool started_ = false;
+  std::optional<Error> refusal_;  // too big to go on
 };
 
 }  // namespace runqlab::trace

@@ -25,6 +25,13 @@ Program replayed(Arena&, const std::vector<Op>* ops) {
   for (const Op& o : *ops) co_yield o;
 }
 
+// To the microsecond, as recordings print it.
+std::string seconds(int64_t ns) {
+  const std::string fraction = std::to_string(ns / 1000 % 1'000'000);
+  return std::to_string(ns / 1'000'000'000) + '.' + std::string(6 - fraction.size(), '0') +
+         fraction;
+}
+
 // Appends the pieces of one program; neighbouring runs become one.
 class PieceWriter {
  public:
@@ -108,8 +115,15 @@ uint16_t ReplayBuilder::average_util(const TaskTrack& t) const {
 }
 
 Result<Replay> ReplayBuilder::finish(const ImportSummary& import) {
+  if (refusal_) return *refusal_;
+  if (import.events == 0) {
+    return Error{.message = "no event of the recording lies in the window",
+                 .file = file_,
+                 .hint = "it runs from " + seconds(import.file_first_ns) + " to " +
+                         seconds(import.file_last_ns) + " s"};
+  }
   if (seen_[static_cast<size_t>(EventKind::sched_switch)] == 0) {
-    return Error{.message = "the recording holds no sched_switch event",
+    return Error{.message = "the recording holds no sched_switch event with a CPU",
                  .file = file_,
                  .hint = "record with `perf sched record` or `trace-cmd record -e sched`"};
   }

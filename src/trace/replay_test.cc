@@ -376,7 +376,7 @@ TEST(ReplayErrors, SayWhatToDo) {
   const Error none =
       load(Text().event(0, "A-1", "d..2.", "sched_stat_runtime: comm=A pid=1 runtime=1 [ns]").str())
           .replay.error();
-  EXPECT_EQ(none.message, "the recording holds no sched_switch event");
+  EXPECT_EQ(none.message, "the recording holds no sched_switch event with a CPU");
   EXPECT_NE(none.hint.find("perf sched record"), std::string::npos);
 }
 

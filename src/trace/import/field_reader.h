@@ -19,7 +19,7 @@ class FieldReader {
   // first one is kept (flaw()) and the value is 0, none or empty.
   int64_t number(std::string_view key);
   int32_t pid(std::string_view key);   // 0 … INT32_MAX
-  CpuId cpu(std::string_view key);     // 0 … 65534
+  CpuId cpu(std::string_view key);     // 0 … 8191
   int16_t prio(std::string_view key);  // -1 (deadline) … 32767
   std::string_view word(std::string_view key);
 

@@ -147,7 +147,9 @@ class TextImport {
     // "<...>" and ":1234" are the recorders' words for a task whose name they do not know.
     const bool nameless = head.comm.empty() || head.comm == "<...>" || head.comm[0] == ':';
     if (!nameless) event.comm = names_.intern(head.comm);
-    ++events_seen_;
+    if (events_seen_++ == 0) summary_.file_first_ns = summary_.file_last_ns = event.time_ns;
+    summary_.file_first_ns = std::min(summary_.file_first_ns, event.time_ns);
+    summary_.file_last_ns = std::max(summary_.file_last_ns, event.time_ns);
     summary_.has_context |= event.context.known;
     see_cpu(event.cpu);
     see_cpu(event.target);

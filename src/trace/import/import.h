@@ -36,9 +36,10 @@ struct ImportSummary {
   uint64_t lines = 0;        // lines of the (decompressed) file
   uint64_t events = 0;       // delivered
   uint64_t lost_events = 0;  // that the recorder says it lost; a loss without a number counts as 1
-  int64_t first_ns = 0, last_ns = 0;
-  uint32_t nr_cpus = 0;      // highest CPU seen (or announced by the file) + 1
-  bool has_context = false;  // the format carries the interrupt flags
+  int64_t first_ns = 0, last_ns = 0;            // of those
+  int64_t file_first_ns = 0, file_last_ns = 0;  // of all events of the file, delivered or not
+  uint32_t nr_cpus = 0;                         // highest CPU seen (or announced by the file) + 1
+  bool has_context = false;                     // the format carries the interrupt flags
 };
 
 // The kinds of Diagnostics an import adds.

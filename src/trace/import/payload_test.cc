@@ -180,8 +180,8 @@ TEST(Wakeups, NamesMayHoldAnything) {
 }
 
 TEST(Wakeups, CpusThatCannotBe) {
-  EXPECT_EQ(read("sched_waking", "comm=a pid=5 prio=120 target_cpu=65534").target, CpuId(65534));
-  for (const std::string cpu : {"65535", "-1", "99999999999999999999", "x"}) {
+  EXPECT_EQ(read("sched_waking", "comm=a pid=5 prio=120 target_cpu=8191").target, CpuId(8191));
+  for (const std::string cpu : {"8192", "-1", "99999999999999999999", "x"}) {
     EXPECT_EQ(read("sched_waking", "comm=a pid=5 prio=120 target_cpu=" + cpu),
               flawed("target_cpu=" + cpu));
   }

@@ -82,8 +82,8 @@ TEST(PerfHead, NumbersThatCannotBe) {
   EXPECT_EQ(perf("a 2147483647 [003] 2.000000: e:f: x").pid, 2147483647);
   EXPECT_EQ(perf("a 2147483648 [003] 2.000000: e:f: x"), impossible());
   EXPECT_EQ(perf("a 99999999999999999999999 [003] 2.000000: e:f: x"), impossible());
-  EXPECT_EQ(perf("a 1 [65534] 2.000000: e:f: x").cpu, CpuId(65534));
-  EXPECT_EQ(perf("a 1 [65535] 2.000000: e:f: x"), impossible());
+  EXPECT_EQ(perf("a 1 [8191] 2.000000: e:f: x").cpu, CpuId(8191));
+  EXPECT_EQ(perf("a 1 [8192] 2.000000: e:f: x"), impossible());
   EXPECT_EQ(perf("a 1 [003] 9223372036.854775807: e:f: x").ns, INT64_MAX);
   EXPECT_EQ(perf("a 1 [003] 9223372036.854775808: e:f: x"), impossible());
   EXPECT_EQ(perf("a 1 [003] 99999999999999999999999.000000: e:f: x"), impossible());
@@ -129,8 +129,8 @@ TEST(FtraceHead, LinesWithoutAnEventName) {
 
 TEST(FtraceHead, NumbersThatCannotBe) {
   EXPECT_EQ(ftrace("a-2147483648 [003] 2.000000: e: x"), impossible());
-  EXPECT_EQ(ftrace("a-1 [65535] 2.000000: e: x"), impossible());
-  EXPECT_EQ(ftrace("a-1 65535d..2. 2.000000: e: x"), impossible());
+  EXPECT_EQ(ftrace("a-1 [8192] 2.000000: e: x"), impossible());
+  EXPECT_EQ(ftrace("a-1 8192d..2. 2.000000: e: x"), impossible());
 }
 
 TEST(FormatOfLine, TellsThemApart) {

@@ -46,6 +46,6 @@ constexpr bool all_digits(std::string_view s) {
   return !s.empty();
 }
 
-constexpr uint64_t kMaxCpu = 65534;  // 65535 is CpuId::none()
+constexpr uint64_t kMaxCpu = kMaxCpus - 1;
 
 }  // namespace runqlab::trace

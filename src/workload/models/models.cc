@@ -33,7 +33,7 @@ Result<Workload> build_workload(std::string_view spec, size_t nr_cpus) {
   }
   return Error{.message = "unknown workload",
                .token = std::string(spec),
-               .hint = did_you_mean(name, names) + "`runqlab list workloads` prints all"};
+               .hint = did_you_mean(name, names, "runqlab list workloads")};
 }
 
 }  // namespace runqlab::workload
