@@ -115,8 +115,9 @@ Kernel::Kernel(const KernelConfig& config, machine::Machine& machine, const Work
 }
 
 void Kernel::init_averages(Task& p, std::optional<uint16_t> settled_util, SimTime now) {
+  if (p.sched_class != SchedClass::fair) return;
   Rq& rq = s_.rqs[p.cpu];
-  if (settled_util && p.sched_class == SchedClass::fair) {
+  if (settled_util) {
     fair_.init_settled(rq, p, *settled_util, now);
   } else {
     fair_.init_new(rq, p);

@@ -174,9 +174,8 @@ TEST(ParseArm, WithoutAKernelTheBaseIsChanged) {
   EXPECT_TRUE(parse_arm("6.12", base).value().features.sis_util);
 }
 
-TEST(ParseArm, TheLastWordWins) {
-  EXPECT_TRUE(arm("NO_SIS_UTIL,SIS_UTIL").features.sis_util);
-  EXPECT_FALSE(arm("SIS_UTIL,NO_SIS_UTIL").features.sis_util);
+TEST(ParseArm, AWordTwiceIsRefused) {
+  EXPECT_NE(error_of("NO_SIS_UTIL,SIS_UTIL").find("twice"), std::string::npos);
 }
 
 TEST(ParseArm, IdentityIsBehaviourNotWords) {
@@ -195,7 +194,7 @@ TEST(ParseArm, ErrorsSayWhatIsNear) {
   EXPECT_NE(error_of("nr_migrate=many").find("many"), std::string::npos);
   EXPECT_NE(error_of("NO_WA_IDLE,6.12").find("comes first"), std::string::npos);
   EXPECT_NE(error_of("6.12,6.18").find("comes first"), std::string::npos);
-  EXPECT_NE(error_of("6.18,,WA_IDLE").find("unknown feature"), std::string::npos);
+  EXPECT_NE(error_of("6.18,,WA_IDLE").find("empty word"), std::string::npos);
   EXPECT_NE(error_of("preempt=rt").find("not modelled"), std::string::npos);
 }
 
