@@ -215,7 +215,9 @@ TEST(Features, TheTableIsConsistent) {
     const bool ever = f.first_on().major != 0;
     EXPECT_EQ(ever, f.in(f.first_on())) << f.name;
     // Changes stand in the order of the releases.
-    if (f.changes[1].version.major != 0) EXPECT_LT(f.changes[0].version, f.changes[1].version);
+    if (f.changes[1].version.major != 0) {
+      EXPECT_LT(f.changes[0].version, f.changes[1].version);
+    }
   }
   EXPECT_EQ(find_feature("NO_SUCH"), nullptr);
 }

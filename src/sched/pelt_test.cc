@@ -100,10 +100,18 @@ TEST(Pelt, UtilisationOfAHog) {
   PeltAvg a;
   for (int ms = 4; ms <= 400; ms += 4) {
     update_entity(a, int64_t{ms} * 1'000'000, 1024, true, 1, true);
-    if (ms == 40) EXPECT_EQ(a.util_avg, 575U);
-    if (ms == 80) EXPECT_EQ(a.util_avg, 827U);
-    if (ms == 120) EXPECT_EQ(a.util_avg, 938U);
-    if (ms >= 360) EXPECT_EQ(a.util_avg, 1023U);
+    if (ms == 40) {
+      EXPECT_EQ(a.util_avg, 575U);
+    }
+    if (ms == 80) {
+      EXPECT_EQ(a.util_avg, 827U);
+    }
+    if (ms == 120) {
+      EXPECT_EQ(a.util_avg, 938U);
+    }
+    if (ms >= 360) {
+      EXPECT_EQ(a.util_avg, 1023U);
+    }
   }
 }
 
