@@ -39,8 +39,14 @@ std::string ReplayRun::head() const {
       "  assumed     modelled costs taken out of the bursts at {} % (--cost-correction), {} pieces "
       "were shorter than theirs\n"
       "  assumed     WF_SYNC {} (--sync-hint); {} tasks pinned (--affinity); {} switches were "
-      "yields\n",
+      "yields\n"
+      "  assumed     load averages begin at each task's share of the recording\n",
       o_.cost_correction, c.clamped, o_.sync_hint, c.inferred_pinned, c.yields);
+  if (c.over_tasks != 0) {
+    s += fmt::format(
+        "  assumed     {} wakeups over a task taken for timers': the recording has no flags\n",
+        c.over_tasks);
+  }
   s += warnings(diagnostics_);
   return s;
 }
@@ -99,6 +105,7 @@ void ReplayRun::show_json() const {
                     {"tasks", c.tasks},
                     {"yields", c.yields},
                     {"task_edges", c.task_edges},
+                    {"over_tasks", c.over_tasks},
                     {"softirq_edges", c.softirq_edges},
                     {"timers", c.timers},
                     {"periodic_timers", c.periodic},
