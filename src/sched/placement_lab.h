@@ -2,6 +2,8 @@
 // who runs where, what is queued, what the caches' scan limits are. No time passes.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <string>
 #include <string_view>
 
@@ -11,6 +13,14 @@
 #include "sched/domain_builder.h"
 #include "sched/kernel_config.h"
 #include "sched/placer.h"
+
+// A wakeup or fork goes to CPU `to` by this rule.
+#define EXPECT_PLACED(placement, to, by) \
+  do {                                   \
+    const Placement got = (placement);   \
+    EXPECT_EQ(got.cpu, CpuId(to));       \
+    EXPECT_EQ(got.rule, by);             \
+  } while (false)
 
 namespace runqlab::sched {
 

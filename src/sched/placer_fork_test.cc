@@ -10,13 +10,6 @@ constexpr const char* kUma4 = "pack:1 l3:1 core:4 pu:1";
 constexpr const char* kTwoLlcs = "pack:1 l3:2 core:2 pu:1";  // 0-1 and 2-3
 constexpr const char* kHsw72 = "pack:2 [numa] l3:1 core:18 pu:2";
 
-#define EXPECT_PLACED(placement, to, by) \
-  do {                                   \
-    const Placement got = (placement);   \
-    EXPECT_EQ(got.cpu, CpuId(to));       \
-    EXPECT_EQ(got.rule, by);             \
-  } while (false)
-
 TEST(Fork, TheFirstIdleCpuInTheOrderOfTheRing) {
   PlacementLab lab(kUma4);
   lab.busy("2");

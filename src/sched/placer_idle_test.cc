@@ -10,13 +10,6 @@ constexpr const char* kUma8 = "pack:1 l3:1 core:8 pu:1";
 constexpr const char* kSmt8 = "pack:1 l3:1 core:4 pu:2";           // threads c and c + 4
 constexpr const char* kClusters = "pack:1 l3:1 l2:4 core:4 pu:1";  // 0-3, 4-7, 8-11, 12-15
 
-#define EXPECT_PLACED(placement, to, by) \
-  do {                                   \
-    const Placement got = (placement);   \
-    EXPECT_EQ(got.cpu, CpuId(to));       \
-    EXPECT_EQ(got.rule, by);             \
-  } while (false)
-
 // --- Budget ------------------------------------------------------------------------------------
 
 TEST(IdleScan, StartsBehindTheTargetAndWraps) {

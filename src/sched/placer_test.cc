@@ -20,13 +20,6 @@ const std::string kVectors = std::string(RUNQLAB_TEST_DATA) + "/vectors/";
 constexpr const char* kUma8 = "pack:1 l3:1 core:8 pu:1";
 constexpr const char* kTwoLlcs = "pack:1 l3:2 core:2 pu:1";
 
-#define EXPECT_PLACED(placement, to, by) \
-  do {                                   \
-    const Placement got = (placement);   \
-    EXPECT_EQ(got.cpu, CpuId(to));       \
-    EXPECT_EQ(got.rule, by);             \
-  } while (false)
-
 // --- Vectors -----------------------------------------------------------------------------------
 
 TEST(WakeWide, Vectors) {
