@@ -19,11 +19,8 @@ class BalanceLab : public PlacementLab {
  public:
   explicit BalanceLab(std::string_view machine, std::string_view arm = "6.18")
       : PlacementLab(machine, arm),
-        fair({.feat = s.feat,
-              .base_slice_ns = 2'800'000,
-              .base_slice_unscaled_ns = 700'000,
-              .tick_ns = 4'000'000},
-             s.tasks, s.overload),
+        config(parse_arm(arm, kernel_of("6.18").value()).value()),
+        fair(fair_params(config, 8, 4_ms), s.tasks, s.overload),
         balancer(s, fair, Rng(1)) {
     for (Rq& r : s.rqs) {
       r.avg_idle = 1_ms;
@@ -60,6 +57,7 @@ class BalanceLab : public PlacementLab {
   }
   SchedDomain& domain(size_t cpu, size_t level = 0) { return s.domains.of[CpuId::of(cpu)][level]; }
 
+  const KernelConfig config;
   FairClass fair;
   Balancer balancer;
 };

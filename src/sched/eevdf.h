@@ -4,20 +4,10 @@
 
 #include <cstdint>
 
+#include "sched/fair_params.h"
 #include "sched/state/entity.h"
-#include "sched/state/features.h"
 
-namespace runqlab::sched {
-
-// What the policy needs to know of the kernel and the machine; constant for a run.
-struct FairParams {
-  const Features& feat;
-  int64_t base_slice_ns;  // scaled
-  int64_t base_slice_unscaled_ns;
-  int64_t tick_ns;
-};
-
-namespace eevdf {
+namespace runqlab::sched::eevdf {
 
 // V: the weighted mean of the vruntimes of everything queued, rounded down; the reference when
 // nothing is. With REFERENCE_IS_LAST_V it becomes the reference.
@@ -57,5 +47,4 @@ void yield(const FairParams& k, CfsRq& q, Entity& se);
 // Moves the reference on as the queue's state says (through 6.17: it never moves back).
 void update_reference(const FairParams& k, CfsRq& q);
 
-}  // namespace eevdf
-}  // namespace runqlab::sched
+}  // namespace runqlab::sched::eevdf

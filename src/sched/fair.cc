@@ -17,6 +17,10 @@ bool FairClass::update_curr(Rq& rq, SimTime now) {
   se->sum_exec_ns += delta;
   se->vruntime += calc_delta_fair(delta, se->load);
   ++runtime_events;
+  if (!k_.feat.eevdf) {
+    cfs::update_min_vruntime(q);
+    return false;
+  }
   const bool renewed = eevdf::renew_deadline(k_, *se);
   eevdf::update_reference(k_, q);
   if (q.nr_queued <= 1) return false;
@@ -42,11 +46,15 @@ void FairClass::enqueue_entity(Rq& rq, Task& p, EnqueueFlags flags, SimTime now)
   se.cfs_rq = &q;
   if (flags.migrated) se.exec_start = SimTime{};
   update_load(q, se, now, true);
-  eevdf::place(k_, q, se, flags.initial);
+  if (k_.feat.eevdf) {
+    eevdf::place(k_, q, se, flags.initial);
+  } else {
+    cfs::place(k_, q, se, flags.wakeup);
+  }
   q.load += se.load.stored;
   ++q.nr_queued;
   list_add(rq, p);
-  if (q.curr != &se) eevdf::timeline_insert(q, se);
+  if (q.curr != &se) timeline_insert(q, se);
   se.on_rq = true;
   if (se.delayed) ++q.nr_delayed;
 }
@@ -86,8 +94,8 @@ FairClass::Dequeued FairClass::dequeue(Rq& rq, Task& p, DequeueFlags flags, SimT
   if (flags.sleep) util_est_update(p);
   Dequeued result;
   result.resched = update_curr(rq, now);
-  if (q.next == &se) q.next = nullptr;
-  if (k_.feat.delay_dequeue && flags.sleep && !flags.special && !se.delayed &&
+  cfs::clear_buddies(q, se);
+  if (k_.feat.eevdf && k_.feat.delay_dequeue && flags.sleep && !flags.special && !se.delayed &&
       !eevdf::eligible(se, eevdf::virtual_time(k_, q))) {
     update_load(q, se, now, false);
     se.delayed = true;
@@ -109,21 +117,27 @@ void FairClass::remove_entity(Rq& rq, Task& p, DequeueFlags flags, SimTime now) 
     pelt::detach(q.avg, se.avg, scaled_down(se.load.stored));
     se.avg.last_update_ns = 0;
   }
-  se.vlag = eevdf::lag_of(k_, q, se);
-  if (k_.feat.place_rel_deadline && !flags.sleep) {
-    // The key of the timeline is the deadline: out first, then change it.
-    if (q.curr != &se) eevdf::timeline_erase(q, se);
-    se.deadline -= se.vruntime;
-    se.rel_deadline = true;
-  } else if (q.curr != &se) {
-    eevdf::timeline_erase(q, se);
+  if (k_.feat.eevdf) se.vlag = eevdf::lag_of(k_, q, se);
+  // The keys of the timeline change below.
+  if (q.curr != &se) timeline_erase(q, se);
+  if (!flags.sleep) {
+    if (!k_.feat.eevdf) {
+      cfs::make_relative(q, se);
+    } else if (k_.feat.place_rel_deadline) {
+      se.deadline -= se.vruntime;
+      se.rel_deadline = true;
+    }
   }
   se.on_rq = false;
   q.load -= se.load.stored;
   --q.nr_queued;
   if (se.delayed) --q.nr_delayed;
   list_remove(rq, p);
-  eevdf::update_reference(k_, q);
+  if (k_.feat.eevdf) {
+    eevdf::update_reference(k_, q);
+  } else if (flags.sleep || flags.migrating) {
+    cfs::update_min_vruntime(q);
+  }
 }
 
 void FairClass::finish_delayed(Rq& rq, Task& p, SimTime now) {
@@ -145,7 +159,12 @@ TaskId FairClass::pick(Rq& rq, SimTime now) {
   for (;;) {
     if (q.nr_queued == 0) return TaskId::none();
     if (q.curr != nullptr && q.curr->on_rq) update_curr(rq, now);
-    Entity* se = next_buddy_first(q) ? q.next : eevdf::pick(k_, q, true);
+    Entity* se = nullptr;
+    if (!k_.feat.eevdf) {
+      se = cfs::pick(k_, q);
+    } else {
+      se = next_buddy_first(q) ? q.next : eevdf::pick(k_, q, true);
+    }
     RQL_CHECK(se != nullptr);
     if (!se->delayed) return se->task;
     finish_delayed(rq, tasks_[se->task], now);
@@ -157,7 +176,7 @@ void FairClass::put_prev(Rq& rq, Task& p, SimTime now) {
   Entity& se = p.se;
   if (se.on_rq) {
     update_curr(rq, now);
-    eevdf::timeline_insert(q, se);
+    timeline_insert(q, se);
     update_load(q, se, now, false);
   }
   q.curr = nullptr;
@@ -166,11 +185,14 @@ void FairClass::put_prev(Rq& rq, Task& p, SimTime now) {
 void FairClass::set_next(Rq& rq, Task& p, SimTime now, bool picked) {
   CfsRq& q = rq.cfs;
   Entity& se = p.se;
-  if (q.next == &se) q.next = nullptr;
+  cfs::clear_buddies(q, se);
   if (se.on_rq) {
-    eevdf::timeline_erase(q, se);
+    timeline_erase(q, se);
     update_load(q, se, now, false);
-    if (picked || !k_.feat.vprot_at_pick_only) eevdf::protect(k_, q, se);
+    if (!k_.feat.eevdf) {
+      // CFS protects nobody.
+    } else if (picked || !k_.feat.vprot_at_pick_only)
+      eevdf::protect(k_, q, se);
   }
   se.exec_start = now;
   q.curr = &se;
@@ -183,6 +205,7 @@ bool FairClass::wakeup_preempt(Rq& rq, Task& p, bool fork, bool need_resched, Si
   Entity& pse = p.se;
   Entity* se = q.curr;
   if (se == nullptr || se == &pse) return false;
+  if (!k_.feat.eevdf) return cfs_wakeup_preempt(rq, p, fork, need_resched, now);
   if (k_.feat.next_buddy && !fork && !pse.delayed) q.next = &pse;
   if (need_resched || !k_.feat.wakeup_preemption) return false;
   const Task& curr = tasks_[se->task];
@@ -219,24 +242,46 @@ bool FairClass::wakeup_preempt(Rq& rq, Task& p, bool fork, bool need_resched, Si
   return expired;
 }
 
+// The order of the tests differs from EEVDF's (A.10).
+bool FairClass::cfs_wakeup_preempt(Rq& rq, Task& p, bool fork, bool need_resched, SimTime now) {
+  CfsRq& q = rq.cfs;
+  Entity& curr = *q.curr;
+  const bool long_queue = q.nr_queued >= k_.nr_latency;
+  if (k_.feat.next_buddy && long_queue && !fork && !p.se.idle_policy) q.next = &p.se;
+  if (need_resched) return false;
+  if (!curr.idle_policy || p.se.idle_policy) {
+    if (p.policy != Policy::normal || !k_.feat.wakeup_preemption) return false;
+    update_curr(rq, now);
+    if (cfs::preempt_test(k_, curr, p.se) != 1) return false;
+    q.next = &p.se;
+  }
+  if (k_.feat.last_buddy && long_queue && curr.on_rq && !curr.idle_policy) q.last = &curr;
+  return true;
+}
+
 bool FairClass::tick(Rq& rq, Task& p, SimTime now) {
   const bool resched = update_curr(rq, now);
   update_load(rq.cfs, p.se, now, false);
-  return resched;
+  return k_.feat.eevdf ? resched : cfs::slice_is_over(k_, rq.cfs);
 }
 
 void FairClass::yield(Rq& rq, Task& p, SimTime now) {
   CfsRq& q = rq.cfs;
   if (rq.nr_running == 1) return;
-  if (q.next == &p.se) q.next = nullptr;
-  update_curr(rq, now);
-  eevdf::yield(k_, q, p.se);
+  cfs::clear_buddies(q, p.se);
+  if (k_.feat.eevdf) {
+    update_curr(rq, now);
+    eevdf::yield(k_, q, p.se);
+    return;
+  }
+  if (p.policy != Policy::batch) update_curr(rq, now);
+  q.skip = &p.se;
 }
 
 void FairClass::count(Rq& rq, const Task& p, int by) {
   rq.nr_running += static_cast<uint32_t>(by);
   if (rq.nr_running > 1) overload_ = true;
-  if (p.has_idle_policy()) rq.nr_idle_policy += static_cast<uint32_t>(by);
+  if (p.has_idle_policy()) rq.cfs.nr_idle_policy += static_cast<uint32_t>(by);
 }
 
 void FairClass::list_add(Rq& rq, Task& p) {

@@ -7,6 +7,7 @@
 
 #include "base/id_vector.h"
 #include "base/types.h"
+#include "sched/cfs.h"
 #include "sched/eevdf.h"
 #include "sched/state/kernel_state.h"
 #include "sched/state/rq.h"
@@ -70,6 +71,17 @@ class FairClass {
   // A delayed sleeper is taken off the queue for real.
   void finish_delayed(Rq& rq, Task& p, SimTime now);
 
+  // A new task's place in virtual time, by that of its parent, which runs on `rq` (FAIR.md A.6).
+  void fork(Rq& rq, Task& child, SimTime now) {
+    if (k_.feat.eevdf) return;  // EEVDF places without regard to the parent
+    update_curr(rq, now);
+    cfs::place_child(k_, rq.cfs, child.se);
+  }
+  // It sleeps since before the run began.
+  static void init_sleeper(Task& p) {
+    p.se.relative = false;
+    p.se.vruntime = INT64_MIN / 2;
+  }
   // A new task's averages, before its first enqueue on `rq` (FAIR.md C.2).
   void init_new(const Rq& rq, Task& p);
   // The averages of a task that has run for `util`/1024 of the time for long, and hardly waited.
@@ -81,6 +93,14 @@ class FairClass {
 
   // h_load of FAIR.md A.12 without groups: the task's own load.
   [[nodiscard]] static uint64_t task_h_load(const Task& p) { return p.se.avg.load_avg; }
+
+  // The queue's timeline of everything but curr.
+  void timeline_insert(CfsRq& q, Entity& se) {
+    k_.feat.eevdf ? eevdf::timeline_insert(q, se) : cfs::timeline_insert(q, se);
+  }
+  void timeline_erase(CfsRq& q, Entity& se) {
+    k_.feat.eevdf ? eevdf::timeline_erase(q, se) : cfs::timeline_erase(q, se);
+  }
 
   // How often the kernel would have written a sched_stat_runtime event; the reader resets it.
   uint32_t runtime_events = 0;
@@ -95,6 +115,7 @@ class FairClass {
   void list_remove(Rq& rq, Task& p);
   void util_est_update(Task& p);
   [[nodiscard]] bool next_buddy_first(CfsRq& q) const;
+  bool cfs_wakeup_preempt(Rq& rq, Task& p, bool fork, bool need_resched, SimTime now);
 
   FairParams k_;
   IdVector<TaskId, Task>& tasks_;

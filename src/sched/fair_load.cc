@@ -62,6 +62,10 @@ void FairClass::init_settled(Rq& rq, Task& p, uint16_t util, SimTime now) {
 void FairClass::leave_class(Rq& rq, Task& p, SimTime now) {
   Entity& se = p.se;
   RQL_AUDIT(!se.on_rq);
+  if (!k_.feat.eevdf && !se.relative) {
+    cfs::place(k_, rq.cfs, se, true);
+    cfs::make_relative(rq.cfs, se);
+  }
   if (se.avg.last_update_ns == 0) return;
   update_load(rq.cfs, se, now, false);
   pelt::detach(rq.cfs.avg, se.avg, scaled_down(se.load.stored));
@@ -82,6 +86,7 @@ void FairClass::leave_sleeping(Rq& old, Task& p, SimTime now) {
     if (!old.curr.valid()) pelt::update_blocked(se.avg, clock_ns(now), w);
   }
   se.avg.last_update_ns = 0;
+  if (!k_.feat.eevdf) cfs::make_relative(q, se);
 }
 
 bool FairClass::update_blocked(Rq& rq, SimTime now) {

@@ -246,13 +246,13 @@ TEST(FairList, IdlePolicyTasksAreCountedApart) {
   Task& p = lab.task();
   p.policy = Policy::idle;
   lab.fair.enqueue(lab.rq, p, {.wakeup = true}, SimTime{});
-  EXPECT_EQ(lab.rq.nr_idle_policy, 1U);
+  EXPECT_EQ(lab.rq.cfs.nr_idle_policy, 1U);
   EXPECT_FALSE(lab.overload);
   lab.queued(0, 9);
-  EXPECT_EQ(lab.rq.nr_idle_policy, 1U);
+  EXPECT_EQ(lab.rq.cfs.nr_idle_policy, 1U);
   EXPECT_TRUE(lab.overload);
   lab.fair.dequeue(lab.rq, p, {}, SimTime{});
-  EXPECT_EQ(lab.rq.nr_idle_policy, 0U);
+  EXPECT_EQ(lab.rq.cfs.nr_idle_policy, 0U);
 }
 
 }  // namespace

@@ -37,6 +37,7 @@ constexpr int kHighestFifo = 99;
 
 void set_policy(Task& p, Policy policy, int nice, int rt_priority) {
   p.policy = policy;
+  p.se.idle_policy = policy == Policy::idle;
   p.sched_class = class_of(policy);
   p.nice = static_cast<int8_t>(nice);
   p.rt_priority =
@@ -61,11 +62,7 @@ Kernel::Kernel(const KernelConfig& config, machine::Machine& machine, const Work
     : config_(config),
       machine_(machine),
       s_(config_.features, config_.tunables, machine),
-      fair_({.feat = config_.features,
-             .base_slice_ns = base_slice(config_, machine.nr_cpus()).ns(),
-             .base_slice_unscaled_ns = config_.base_slice_unscaled.ns(),
-             .tick_ns = machine.tick().ns()},
-            s_.tasks, s_.overload),
+      fair_(fair_params(config_, machine.nr_cpus(), machine.tick()), s_.tasks, s_.overload),
       rt_(config_.tunables.rr_timeslice_ns, machine.tick()),
       placer_(s_),
       balancer_(s_, fair_, rng),
@@ -108,6 +105,7 @@ Kernel::Kernel(const KernelConfig& config, machine::Machine& machine, const Work
     }
     if (spec.start == TaskStart::blocked) {
       p.state = RunState::sleeping;
+      FairClass::init_sleeper(p);
       init_averages(p, spec.settled_util, SimTime{});
     }
     ++alive_;
@@ -140,6 +138,7 @@ void Kernel::fork(Here here, TaskId child) {
   p.state = RunState::runnable;
   if (p.allowed.test(here.cpu)) p.cpu = here.cpu;
   p.recent_used_cpu = p.cpu;
+  if (p.sched_class == SchedClass::fair) fair_.fork(s_.rqs[here.cpu], p, here.now);
   const Placement placement = placer_.select(p, here, wake_flags::kFork, WakeContext::task);
   record_placement(here, p, placement, wake_flags::kFork);
   p.cpu = placement.cpu;

@@ -11,7 +11,7 @@ namespace {
 
 using namespace literals;
 
-constexpr Version kOldest{6, 12};
+constexpr Version kOldest{5, 18};
 constexpr Version kNewest{7, 1};
 constexpr Version kLazyPreemption{6, 13};
 constexpr Version kOnlyLazyAndFull{7, 0};
@@ -23,6 +23,7 @@ struct Backports {
   std::string_view changes;
 };
 constexpr Backports kBackports[] = {
+    {{6, 1, 192}, "Debian 12", "RECENT_USED_MASK,NI_RANDOM,SLOWPATH_ALLOWED_ONLY"},
     {{6, 12, 95},
      "Debian 12 backports",
      "SYNC_IGNORES_DELAYED,IDLE_CANCELS_PROTECTION,YIELD_FORFEITS,PICK_BUDDY,NI_RANDOM"},
@@ -35,15 +36,23 @@ constexpr Backports kBackports[] = {
 
 // Every release that has rules of its own, and the stable ones above.
 constexpr KernelInfo kKernels[] = {
+    {"5.18", ""},
+    {"6.0", ""},
+    {"6.1", ""},
+    {"6.1.192", kBackports[0].what},
+    {"6.6", ""},
+    {"6.7", ""},
+    {"6.8", ""},
+    {"6.11", ""},
     {"6.12", ""},
-    {"6.12.95", kBackports[0].what},
+    {"6.12.95", kBackports[1].what},
     {"6.13", ""},
     {"6.14", ""},
     {"6.15", ""},
     {"6.16", ""},
     {"6.17", ""},
     {"6.18", ""},
-    {"6.18.44", kBackports[1].what},
+    {"6.18.44", kBackports[2].what},
     {"6.19", ""},
     {"7.0", ""},
     {"7.1", ""},
@@ -149,6 +158,24 @@ Status apply_word(KernelConfig& c, std::string_view word) {
   return Ok{};
 }
 
+// A tunable of the other pick policy would do nothing.
+Status check_policy(const KernelConfig& c) {
+  const Tunables& t = c.tunables;
+  const auto wrong = [&](const char* name, const char* hint) {
+    return Error{.message = c.kernel + " has no such tunable", .token = name, .hint = hint};
+  };
+  if (!c.features.eevdf) {
+    if (t.base_slice_ns == Duration{}) return Ok{};
+    return wrong("base_slice_ns", "CFS has latency_ns, min_granularity_ns, wakeup_granularity_ns");
+  }
+  for (const auto& [value, name] : {std::pair(t.latency_ns, "latency_ns"),
+                                    {t.min_granularity_ns, "min_granularity_ns"},
+                                    {t.wakeup_granularity_ns, "wakeup_granularity_ns"}}) {
+    if (value != Duration{}) return wrong(name, "EEVDF (from 6.6 on) has base_slice_ns");
+  }
+  return Ok{};
+}
+
 // Calls `f` for every word of a comma list until it returns an error.
 template <class F>
 Status for_each_word(std::string_view list, F&& f) {
@@ -173,8 +200,7 @@ Result<KernelConfig> kernel_of(std::string_view name) {
   c.version = *asked;
   if (release < kOldest) {
     c.version = kOldest;
-    c.unknown.push_back(c.kernel + " is older than the oldest profile; the rules of 6.12 are used" +
-                        (release < Version{6, 6} ? ": its pick policy is CFS, not EEVDF" : ""));
+    c.unknown.push_back(c.kernel + " is older than the oldest profile; the rules of 5.18 are used");
   } else if (release > kNewest) {
     c.version = kNewest;
     c.unknown.push_back(c.kernel + " is newer than the newest profile; the rules of 7.1 are used");
@@ -238,6 +264,7 @@ Result<KernelConfig> parse_arm(std::string_view text, const KernelConfig& base) 
     return Ok{};
   });
   if (!s) return s.error();
+  if (Status fits = check_policy(c); !fits) return fits.error();
   return c;
 }
 
@@ -245,6 +272,29 @@ Duration base_slice(const KernelConfig& config, size_t online_cpus) {
   if (config.tunables.base_slice_ns != Duration{}) return config.tunables.base_slice_ns;
   const auto cpus = static_cast<uint32_t>(std::min<size_t>(online_cpus, 8));
   return config.base_slice_unscaled * std::bit_width(cpus);  // 1 + log2(cpus)
+}
+
+FairParams fair_params(const KernelConfig& config, size_t online_cpus, Duration tick) {
+  const Tunables& t = config.tunables;
+  // Defaults are scaled by the number of CPUs, what the user sets is not; nr_latency is recomputed
+  // when a knob is written.
+  const auto scale = std::bit_width(static_cast<uint32_t>(std::min<size_t>(online_cpus, 8)));
+  const auto scaled = [&](Duration set, Duration by_default) {
+    return set != Duration{} ? set.ns() : by_default.ns() * scale;
+  };
+  FairParams k{.feat = config.features,
+               .tick_ns = tick.ns(),
+               .base_slice_ns = base_slice(config, online_cpus).ns(),
+               .base_slice_unscaled_ns = config.base_slice_unscaled.ns(),
+               .latency_ns = scaled(t.latency_ns, 6_ms),
+               .min_granularity_ns = scaled(t.min_granularity_ns, 750_us),
+               .wakeup_granularity_ns = scaled(t.wakeup_granularity_ns, 1_ms),
+               .idle_min_granularity_ns = 750'000,
+               .nr_latency = 8};
+  if (t.latency_ns != Duration{} || t.min_granularity_ns != Duration{}) {
+    k.nr_latency = (k.latency_ns + k.min_granularity_ns - 1) / k.min_granularity_ns;
+  }
+  return k;
 }
 
 std::string KernelConfig::arm() const {

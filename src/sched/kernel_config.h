@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "sched/fair_params.h"
 #include "sched/state/features.h"
 #include "sched/state/tunables.h"
 

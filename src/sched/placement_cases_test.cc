@@ -77,7 +77,7 @@ class Case {
     rq.nr_running = state.value("nr_running", 0U);
     rq.cfs.avg.load_avg = state.value("load", uint64_t{0});
     rq.cfs.nr_delayed = state.value("h_nr_delayed", 0U);
-    rq.nr_idle_policy = state.value("sched_idle", false) ? rq.nr_running : 0;
+    rq.cfs.nr_idle_policy = state.value("sched_idle", false) ? rq.nr_running : 0;
     rq.ttwu_pending = state.value("ttwu_pending", false);
     rq.idle_stamp_ns = state.value("idle_stamp", int64_t{1});
   }

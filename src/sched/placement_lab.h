@@ -77,7 +77,7 @@ class PlacementLab {
     r.curr = p.id;
     r.nr_running = r.cfs.nr_queued = nr_running;
     r.cfs.avg.load_avg = cpu_load;
-    r.nr_idle_policy = p.has_idle_policy() ? nr_running : 0;
+    r.cfs.nr_idle_policy = p.has_idle_policy() ? nr_running : 0;
   }
   // Hogs on each CPU of the list; the last one.
   Task& busy(std::string_view cpus, uint64_t cpu_load = 1024, Policy policy = Policy::normal) {

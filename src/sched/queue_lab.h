@@ -14,10 +14,7 @@ class QueueLab {
  public:
   explicit QueueLab(std::string_view arm = "6.18", size_t cpus = 8)
       : config(parse_arm(arm, kernel_of("6.18").value()).value()),
-        k{.feat = config.features,
-          .base_slice_ns = base_slice(config, cpus).ns(),
-          .base_slice_unscaled_ns = config.base_slice_unscaled.ns(),
-          .tick_ns = 4'000'000},
+        k(fair_params(config, cpus, Duration::millis(4))),
         tasks(kTasks),
         fair(k, tasks, overload) {}
   QueueLab(const QueueLab&) = delete;
@@ -53,17 +50,17 @@ class QueueLab {
 
   void move(Task& p, int64_t vruntime, int64_t deadline) {
     const bool waits = rq.cfs.curr != &p.se;
-    if (waits) eevdf::timeline_erase(rq.cfs, p.se);
+    if (waits) fair.timeline_erase(rq.cfs, p.se);
     p.se.vruntime = vruntime;
     p.se.deadline = deadline;
-    if (waits) eevdf::timeline_insert(rq.cfs, p.se);
+    if (waits) fair.timeline_insert(rq.cfs, p.se);
   }
   void set_slice(Task& p, Duration slice) {
     const bool waits = p.se.on_rq && rq.cfs.curr != &p.se;
-    if (waits) eevdf::timeline_erase(rq.cfs, p.se);
+    if (waits) fair.timeline_erase(rq.cfs, p.se);
     p.se.custom_slice = true;
     p.se.slice_ns = slice.ns();
-    if (waits) eevdf::timeline_insert(rq.cfs, p.se);
+    if (waits) fair.timeline_insert(rq.cfs, p.se);
   }
 
   void run(Task& p, SimTime now) {

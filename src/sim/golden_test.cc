@@ -34,15 +34,21 @@ uint64_t state_hash(const std::string& arm) {
   return lab.run(300_ms).state_hash;
 }
 
-std::string all_off() {
-  std::string arm = "6.18";
-  for (const sched::FeatureInfo& f : sched::feature_table()) arm += ",NO_" + std::string(f.name);
+std::string all_off(const std::string& policy) {
+  std::string arm = "6.18," + policy;
+  for (const sched::FeatureInfo& f : sched::feature_table()) {
+    if (f.name != "EEVDF") arm += ",NO_" + std::string(f.name);
+  }
   return arm;
 }
 
-TEST(GoldenHash, EverythingOff) { EXPECT_EQ(state_hash(all_off()), 13607672596550635384U); }
+TEST(GoldenHash, EverythingOff) {
+  EXPECT_EQ(state_hash(all_off("NO_EEVDF")), 16255113221699128560U);
+  EXPECT_EQ(state_hash(all_off("EEVDF")), 13607672596550635384U);
+}
 
 TEST(GoldenHash, DefaultsByKernel) {
+  EXPECT_EQ(state_hash("6.1"), 16778239427298512847U);
   EXPECT_EQ(state_hash("6.12"), 318875520572698211U);
   EXPECT_EQ(state_hash("6.12.95"), 7093443980963214649U);
   EXPECT_EQ(state_hash("6.18"), 17374530835947445782U);

@@ -25,6 +25,8 @@ struct Entity {
   bool delayed = false;  // sleeps, but still queued (DELAY_DEQUEUE)
   bool rel_deadline = false;  // `deadline` is relative to vruntime
   bool custom_slice = false;
+  bool relative = true;       // CFS: `vruntime` counts from min_vruntime of the queue it joins next
+  bool idle_policy = false;   // of a SCHED_IDLE task
   bool util_changed = false;  // since util_est was taken last
   SimTime exec_start{};
   int64_t sum_exec_ns = 0;
@@ -40,14 +42,17 @@ struct CfsRq {
   uint64_t load = 0;       // stored weights of all queued entities, with curr
   uint32_t nr_queued = 0;  // with curr and delayed ones
   uint32_t nr_delayed = 0;
+  uint32_t nr_idle_policy = 0;
   Timeline timeline;  // queued entities but curr
   Entity* curr = nullptr;
-  Entity* next = nullptr;  // next buddy
+  Entity* next = nullptr;                   // next buddy
+  Entity *last = nullptr, *skip = nullptr;  // CFS: the other buddies
   // sum of w * (v - reference) over the timeline, weights scaled down.
   __int128 weighted_sum = 0;
   uint64_t timeline_weight = 0;  // sum of these weights
   uint32_t timeline_custom = 0;  // how many of them have a slice of their own
-  int64_t reference = 0;         // base of weighted_sum; V when nothing is queued
+  // Base of weighted_sum, and V when nothing is queued; CFS: min_vruntime.
+  int64_t reference = 0;
   uint64_t next_seq = 0;
   PeltAvg avg{};
   // Averages of tasks that woke up elsewhere, applied at the next update (FAIR.md C.2).

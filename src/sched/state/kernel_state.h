@@ -33,7 +33,7 @@ struct KernelState {
   // Only tasks of SCHED_IDLE are queued, and at least one.
   [[nodiscard]] bool only_idle_policy(CpuId c) const {
     const Rq& rq = rqs[c];
-    return rq.nr_idle_policy != 0 && rq.nr_running == rq.nr_idle_policy;
+    return rq.cfs.nr_idle_policy != 0 && rq.nr_running == rq.cfs.nr_idle_policy;
   }
   // Idle, and if it is a virtual CPU, not given away by the host.
   [[nodiscard]] bool available_idle(CpuId c, SimTime now) const {

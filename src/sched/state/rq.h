@@ -25,10 +25,9 @@ constexpr Duration update_avg(Duration avg, Duration sample) { return avg + (sam
 
 struct Rq {
   CpuId cpu{};
-  TaskId curr{};                // none: the idle task
-  uint32_t nr_running = 0;      // all classes, with curr and delayed sleepers
-  uint32_t nr_idle_policy = 0;  // of these, fair tasks of SCHED_IDLE
-  bool ttwu_pending = false;    // a wakeup is on its way to this CPU
+  TaskId curr{};              // none: the idle task
+  uint32_t nr_running = 0;    // all classes, with curr and delayed sleepers
+  bool ttwu_pending = false;  // a wakeup is on its way to this CPU
   CfsRq cfs;
   RtRq rt;
   TaskId stop{};  // the stop-class task if it is queued or running

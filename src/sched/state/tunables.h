@@ -17,6 +17,8 @@ struct Tunables {
   // As debugfs shows it, that is, after scaling by the number of CPUs; 0: the release's value
   // scaled for the machine (FAIR.md A.3, B.2).
   Duration base_slice_ns{};
+  // CFS, likewise (FAIR.md A.3).
+  Duration latency_ns{}, min_granularity_ns{}, wakeup_granularity_ns{};
   Duration migration_cost_ns = Duration::micros(500);
   Duration rr_timeslice_ns = Duration::millis(100);
   Duration timer_slack_ns = Duration::micros(50);
