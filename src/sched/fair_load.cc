@@ -98,7 +98,15 @@ bool FairClass::update_blocked(Rq& rq, SimTime now) {
 void FairClass::util_est_update(Task& p) {
   if (!p.se.util_changed) return;
   p.se.util_changed = false;
-  p.util_est = pelt::util_est(p.util_est, p.se.avg.util_avg, p.se.avg.runnable_avg);
+  if (!k_.feat.util_est_pair) {
+    p.util_est = pelt::util_est(p.util_est, p.se.avg.util_avg, p.se.avg.runnable_avg);
+    return;
+  }
+  constexpr uint64_t kCapacity = 1024;
+  const auto after =
+      pelt::util_est_pair({p.util_est, p.util_est_enqueued}, p.se.avg.util_avg, kCapacity);
+  p.util_est = after.ewma;  // never below the other
+  p.util_est_enqueued = after.enqueued;
 }
 
 void FairClass::reweight(Rq& rq, Task& p, LoadWeight load, SimTime now) {

@@ -73,7 +73,7 @@ Kernel::Kernel(const KernelConfig& config, machine::Machine& machine, const Work
   for (size_t i = 0; i < n; ++i) {
     Rq& rq = s_.rqs[CpuId::of(i)];
     rq.cpu = CpuId::of(i);
-    rq.avg_idle = config_.tunables.migration_cost_ns * 2;
+    rq.avg_idle = rq.wake_avg_idle = config_.tunables.migration_cost_ns * 2;
     rq.max_idle_balance_cost = config_.tunables.migration_cost_ns;
     rq.idle_stamp_ns = clock_ns(SimTime{});
     rq.tick_stopped = true;

@@ -164,7 +164,7 @@ void Kernel::activate_woken(Here here, Task& p, bool migrated, uint8_t flags) {
   enqueue(here, p, {.wakeup = true, .migrated = migrated});
   preempt_check(here, rq, p, (flags & wake_flags::kFork) != 0);
   emit(here, RecordKind::wakeup, p.id, 0, p.cpu.value());
-  rq.end_idle_period(clock_ns(here.now));
+  rq.end_idle_period(clock_ns(here.now), machine_.jiffies(here.now));
 }
 
 void Kernel::preempt_check(Here here, Rq& rq, Task& p, bool fork) {

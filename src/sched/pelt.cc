@@ -160,4 +160,17 @@ uint64_t util_est(uint64_t estimate, uint64_t util_avg, uint64_t runnable_avg) {
   return (4 * estimate - drop) / 4;
 }
 
+UtilEstPair util_est_pair(UtilEstPair before, uint64_t util_avg, uint64_t capacity) {
+  constexpr uint64_t kMargin = 10;
+  if (before.ewma < util_avg) return {util_avg, util_avg};
+  const uint64_t drop = before.ewma - util_avg;
+  if (drop < kMargin) {
+    const bool moved =
+        std::max(before.enqueued, util_avg) - std::min(before.enqueued, util_avg) >= kMargin;
+    return moved ? UtilEstPair{before.ewma, util_avg} : before;
+  }
+  if (util_avg > capacity) return before;
+  return {(4 * before.ewma - drop) / 4, util_avg};
+}
+
 }  // namespace runqlab::sched::pelt

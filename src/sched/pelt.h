@@ -39,6 +39,12 @@ void reweight(PeltAvg* queue, PeltAvg& entity, uint64_t old_weight, uint64_t new
 // Utilisation that a task is expected to need when it wakes up, renewed as it goes to sleep: up at
 // once, down slowly, and not at all while it waited for much of its time (FAIR.md C.3, 6.8 on).
 uint64_t util_est(uint64_t estimate, uint64_t util_avg, uint64_t runnable_avg);
+// The same before 6.8: `enqueued`, the utilization at the last sleep that counted, goes with it.
+struct UtilEstPair {
+  uint64_t ewma;
+  uint64_t enqueued;
+};
+UtilEstPair util_est_pair(UtilEstPair before, uint64_t util_avg, uint64_t capacity);
 // Removes averages that left the queue while its lock was not held (a wakeup on another CPU).
 void remove(PeltAvg& queue, uint64_t load_avg, uint64_t util_avg, uint64_t runnable_avg);
 

@@ -209,18 +209,22 @@ TEST(Pelt, ReweightScalesTheLoadOfEntityAndQueue) {
   EXPECT_EQ(e.load_avg, 1024U);
 }
 
-// The rows of 6.12; 6.1 kept a pair.
 TEST(Pelt, UtilEst) {
-  size_t rows = 0;
   for (const VectorRow& row : VectorFile(kVectors + "util_est.csv")) {
-    if (row.text("version") != "6.12") continue;
-    ++rows;
-    EXPECT_EQ(util_est(row.natural("ewma_before"), row.natural("util_at_dequeue"),
-                       row.natural("enqueued_before_or_runnable(6.12)")),
-              row.natural("ewma_after"))
-        << row.to_string();
+    SCOPED_TRACE(row.to_string());
+    const uint64_t ewma = row.natural("ewma_before"), util = row.natural("util_at_dequeue");
+    const uint64_t other = row.natural("enqueued_before_or_runnable(6.12)");
+    if (row.text("version") == "6.12") {
+      EXPECT_EQ(util_est(ewma, util, other), row.natural("ewma_after"));
+      continue;
+    }
+    const UtilEstPair after = util_est_pair({ewma, other}, util, 1024);
+    EXPECT_EQ(after.ewma, row.natural("ewma_after"));
+    EXPECT_EQ(after.enqueued, row.natural("enqueued_after"));
   }
-  EXPECT_EQ(rows, 10U);
+  EXPECT_EQ(util_est_pair({100, 95}, 91, 1024).enqueued, 95U);   // both steps are small
+  EXPECT_EQ(util_est_pair({100, 80}, 91, 1024).enqueued, 91U);   // it moved, the average stays
+  EXPECT_EQ(util_est_pair({2000, 80}, 1500, 1024).ewma, 2000U);  // beyond the capacity
 }
 
 }  // namespace

@@ -28,6 +28,12 @@ struct AffineWeight {
 };
 AffineWeight compare_loads(const AffineLoads& loads, uint32_t imbalance_pct, bool sync, bool bias);
 
+// SIS_PROP: as many CPUs as the idle time pays for, 4 at least (FAIR.md D.7).
+constexpr int64_t sis_prop_budget(int64_t llc_size, Duration wake_avg_idle, Duration scan_cost) {
+  const int64_t paid = llc_size * wake_avg_idle.ns(), cost = scan_cost.ns() + 1;
+  return paid > 4 * cost ? paid / cost : 4;
+}
+
 class Placer {
  public:
   explicit Placer(KernelState& state) : s_(state) {}
@@ -49,8 +55,10 @@ class Placer {
   CpuId select_idle_sibling(Task& p, CpuId prev, CpuId target, Here here, WakeContext context,
                             Placement& out);
   [[nodiscard]] bool packs(CpuId target) const;
-  CpuId select_idle_cpu(const Task& p, CpuId target, bool has_idle_core, SimTime now,
-                        Placement& out);
+  CpuId select_idle_cpu(const Task& p, CpuId target, bool has_idle_core, Here here, Placement& out);
+  // How many CPUs plus one the search may look at; 1: none.
+  int64_t scan_budget(CpuId target, bool has_idle_core, Here here);
+  void charge_scan(CpuId here, int probes);
   CpuId scan_cpus(const CpuMask& span, CpuId from, SimTime now, int64_t& budget,
                   Placement& out) const;
   // Empties `span` as far as it looks. `thread`: the first usable thread that it met.

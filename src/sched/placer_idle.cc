@@ -47,7 +47,7 @@ CpuId Placer::select_idle_sibling(Task& p, CpuId prev, CpuId target, Here here, 
       }
     }
   }
-  const CpuId idle = select_idle_cpu(p, target, has_idle_core, here.now, out);
+  const CpuId idle = select_idle_cpu(p, target, has_idle_core, here, out);
   if (idle.valid()) return idle;
   if (prev_elsewhere.valid()) return found(prev_elsewhere, PlacementRule::cluster_fallback);
   if (recent_elsewhere.valid()) return found(recent_elsewhere, PlacementRule::cluster_fallback);
@@ -60,16 +60,33 @@ bool Placer::packs(CpuId target) const {
   return below != 0 && cpu_util(s_, target, nullptr, false) < below;
 }
 
-CpuId Placer::select_idle_cpu(const Task& p, CpuId target, bool has_idle_core, SimTime now,
+int64_t Placer::scan_budget(CpuId target, bool has_idle_core, Here here) {
+  const LlcShared& llc = s_.llc_of(target);
+  if (s_.feat.sis_util) return llc.nr_idle_scan + 1;
+  if (!s_.feat.sis_prop || has_idle_core) return INT64_MAX;
+  Rq& rq = s_.rqs[here.cpu];
+  rq.age_wake_avg_idle(s_.machine.jiffies(here.now));
+  return sis_prop_budget(llc.size, rq.wake_avg_idle, s_.llc_domain(here.cpu).avg_scan_cost);
+}
+
+// A search that did not run out of budget counts for the next ones.
+void Placer::charge_scan(CpuId here, int probes) {
+  const Duration spent = s_.machine.costs().idle_probe_ns * probes;
+  Rq& rq = s_.rqs[here];
+  rq.wake_avg_idle -= std::min(rq.wake_avg_idle, spent);
+  Duration& average = s_.llc_domain(here).avg_scan_cost;
+  average = update_avg(average, spent);
+}
+
+CpuId Placer::select_idle_cpu(const Task& p, CpuId target, bool has_idle_core, Here here,
                               Placement& out) {
-  if (packs(target)) return CpuId::none();
+  if (packs(target) || s_.domains.llc_level[here.cpu] < 0) return CpuId::none();
   const auto& topology = s_.topology();
+  const SimTime now = here.now;
   LlcShared& llc = s_.llc_of(target);
-  int64_t budget = INT64_MAX;
-  if (s_.feat.sis_util) {
-    budget = llc.nr_idle_scan + 1;
-    if (budget == 1) return CpuId::none();
-  }
+  int64_t budget = scan_budget(target, has_idle_core, here);
+  if (budget == 1) return CpuId::none();
+  const auto probes_before = static_cast<int>(out.probes);
   cpus_ = p.allowed;
   cpus_ &= topology.llc_cpus(topology.cpu(target).llc);
   CpuId thread;
@@ -89,7 +106,11 @@ CpuId Placer::select_idle_cpu(const Task& p, CpuId target, bool has_idle_core, S
     if (const CpuId found = scan(cluster_); found.valid()) return found;
     if (budget <= 0) return CpuId::none();
   }
-  if (const CpuId found = scan(cpus_); found.valid()) return found;
+  const CpuId found = scan(cpus_);
+  if (s_.feat.sis_prop && !has_idle_core && budget > 0) {
+    charge_scan(here.cpu, static_cast<int>(out.probes) - probes_before);
+  }
+  if (found.valid()) return found;
   if (has_idle_core) llc.has_idle_cores = false;
   if (thread.valid()) out.rule = PlacementRule::idle_cpu;
   return thread;

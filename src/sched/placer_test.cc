@@ -54,6 +54,16 @@ TEST(WakeAffine, WeightVectors) {
 }
 
 // How many CPUs a search looks at when it finds nothing.
+TEST(SisProp, Vectors) {
+  for (const VectorRow& row : VectorFile(kVectors + "sis_prop.csv")) {
+    EXPECT_EQ(
+        sis_prop_budget(row.number("llc_span_weight"), Duration::nanos(row.number("wake_avg_idle")),
+                        Duration::nanos(row.number("avg_scan_cost"))),
+        row.number("nr"))
+        << row.to_string();
+  }
+}
+
 TEST(SisUtil, ProbesBeforeGivingUp) {
   std::map<std::string, std::unique_ptr<PlacementLab>> labs;  // by the size of the cache, all busy
   for (const VectorRow& row : VectorFile(kVectors + "sis_util.csv")) {

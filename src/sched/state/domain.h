@@ -53,7 +53,8 @@ struct SchedDomain {
   uint32_t balance_interval_ms = 0;
   uint32_t nr_balance_failed = 0;
   Duration max_newidle_cost{};
-  int64_t next_cost_decay = 0;                                           // jiffies
+  Duration avg_scan_cost{};     // of the idle search in it (SIS_PROP)
+  int64_t next_cost_decay = 0;  // jiffies
   uint32_t newidle_ratio = 512, newidle_calls = 0, newidle_success = 0;  // NI_RANDOM
 };
 

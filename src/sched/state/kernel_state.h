@@ -29,6 +29,10 @@ struct KernelState {
   [[nodiscard]] bool share_llc(CpuId a, CpuId b) const {
     return topology().cpu(a).llc == topology().cpu(b).llc;
   }
+  // The highest domain of `c` that shares its last-level cache; there must be one.
+  SchedDomain& llc_domain(CpuId c) {
+    return domains.of[c][static_cast<size_t>(domains.llc_level[c])];
+  }
   LlcShared& llc_of(CpuId c) { return domains.llc[topology().cpu(c).llc]; }
   // Only tasks of SCHED_IDLE are queued, and at least one.
   [[nodiscard]] bool only_idle_policy(CpuId c) const {

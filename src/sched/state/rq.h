@@ -47,6 +47,8 @@ struct Rq {
   // Idle averages (FAIR.md C.7).
   int64_t idle_stamp_ns = 0;  // kernel clock when it last went idle; 0: none
   Duration avg_idle{};
+  Duration wake_avg_idle{};  // the idle time that SIS_PROP may spend on searching
+  int64_t wake_stamp = 0;    // jiffies: when it was set, or halved last
   Duration max_idle_balance_cost{};
   // Balancing.
   int64_t next_balance = 0;  // jiffies
@@ -60,11 +62,20 @@ struct Rq {
   [[nodiscard]] bool is_idle() const { return !curr.valid() && nr_running == 0 && !ttwu_pending; }
 
   // A wakeup was queued here: it ends the idle period that the stamp began, if there is one.
-  void end_idle_period(int64_t clock_ns) {
+  void end_idle_period(int64_t clock_ns, int64_t jiffies) {
     if (idle_stamp_ns == 0) return;
     avg_idle = std::min(update_avg(avg_idle, Duration::nanos(clock_ns - idle_stamp_ns)),
                         max_idle_balance_cost * 2);
+    wake_stamp = jiffies;
+    wake_avg_idle = avg_idle / 2;
     idle_stamp_ns = 0;
+  }
+  // It halves once per jiffy.
+  void age_wake_avg_idle(int64_t jiffies) {
+    for (; wake_stamp < jiffies && wake_avg_idle != Duration{}; ++wake_stamp) {
+      wake_avg_idle = wake_avg_idle / 2;
+    }
+    wake_stamp = std::max(wake_stamp, jiffies);
   }
 };
 

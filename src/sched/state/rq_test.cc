@@ -29,7 +29,9 @@ TEST(Rq, AvgIdleAfterAWakeup) {
     Rq rq{.idle_stamp_ns = kStamp,
           .avg_idle = Duration::nanos(row.number("avg_idle_before")),
           .max_idle_balance_cost = Duration::nanos(row.number("max_idle_balance_cost"))};
-    rq.end_idle_period(kStamp + row.number("idle_ns"));
+    rq.end_idle_period(kStamp + row.number("idle_ns"), 7);
+    EXPECT_EQ(rq.wake_avg_idle.ns(), row.number("wake_avg_idle_after"));
+    EXPECT_EQ(rq.wake_stamp, 7);
     EXPECT_EQ(rq.avg_idle.ns(), row.number("avg_idle_after"));
     EXPECT_EQ(rq.idle_stamp_ns, 0);
   }
@@ -37,8 +39,18 @@ TEST(Rq, AvgIdleAfterAWakeup) {
 
 TEST(Rq, OneIdlePeriodCountsOnce) {
   Rq rq{.avg_idle = 700_us, .max_idle_balance_cost = 500_us};
-  rq.end_idle_period(123'456'789);
+  rq.end_idle_period(123'456'789, 0);
   EXPECT_EQ(rq.avg_idle, 700_us);
+}
+
+TEST(Rq, TheIdleTimeForSearchingHalvesPerJiffy) {
+  Rq rq{.wake_avg_idle = 800_us, .wake_stamp = 10};
+  rq.age_wake_avg_idle(10);
+  EXPECT_EQ(rq.wake_avg_idle, 800_us);
+  rq.age_wake_avg_idle(13);
+  EXPECT_EQ(rq.wake_avg_idle, 100_us);
+  rq.age_wake_avg_idle(1'000'000'000);
+  EXPECT_EQ(rq.wake_avg_idle, Duration{});
 }
 
 TEST(Rq, ACpuWithAPendingWakeupIsNotIdle) {

@@ -49,7 +49,8 @@ struct Task {
   uint32_t mm = 0;  // address space; 0: a kernel thread borrows the last one
   WakeeTracker wakees{};
   uint64_t util_est = 0;
-  uint32_t wakeups = 0;  // how often it was woken: the ordinal of its next wakeup
+  uint64_t util_est_enqueued = 0;  // UTIL_EST_PAIR
+  uint32_t wakeups = 0;            // how often it was woken: the ordinal of its next wakeup
   // Neighbours in the run queue's list of fair tasks, most recently queued or picked first.
   TaskId list_prev{}, list_next{};
 
