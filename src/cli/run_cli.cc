@@ -56,6 +56,7 @@ int run_cli(int argc, const char* const* argv) {
   add_compare(app, exit_code);
   add_explain(app, exit_code);
   add_check(app, exit_code);
+  add_validate(app, exit_code);
   add_list(app, exit_code);
   if (argc > 1 && argv[1][0] != '-' && !knows_command(app, argv[1])) return kUsage;
   const int code = parse_and_run(app, argc, argv, exit_code);
