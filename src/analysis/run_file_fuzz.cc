@@ -1,6 +1,4 @@
-// Fuzz entry of run files. Not part of the library; build it with clang as
-// trace/import/import_fuzz.cc, from all .cc of base, engine, machine, workload/api, sched/state,
-// trace and analysis (no tests, no benchmarks), with the library hwloc besides.
+// Fuzz entry of run files.
 #ifdef RUNQLAB_FUZZ
 
 #include <cstddef>

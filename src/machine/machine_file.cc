@@ -8,6 +8,7 @@
 #include "base/suggest.h"
 #include "machine/machine_spec.h"
 #include "machine/machine_toml.h"
+#include "machine/toml_ascii.h"
 
 namespace runqlab::machine {
 namespace {
@@ -32,6 +33,7 @@ class MachineFile {
   explicit MachineFile(std::string_view file) : file_(file) {}
 
   Result<MachineSpec> parse(std::string_view text) {
+    if (Status s = check_ascii(text, file_); !s) return s.error();
     const toml::parse_result parsed = toml::parse(text, std::string_view(file_));
     if (!parsed) {
       return at(parsed.error().source(), std::string(parsed.error().description()));

@@ -278,6 +278,21 @@ TEST(ParseMachine, NodeDistancesAreChecked) {
             "\"node_distance\")");
 }
 
+TEST(ParseMachine, BeyondAsciiInStringsAndCommentsOnly) {
+  EXPECT_EQ(
+      error_in("\xcc\x8d\n"),
+      "m.toml:4:1: a character beyond ASCII outside of a string or comment; put it in quotes");
+  EXPECT_EQ(error_in("[costs]\nwak\xc3\xa9up_ns = 1\n").substr(0, 11), "m.toml:5:4:");
+  EXPECT_TRUE(parse_machine("# \xc2\xb5s\n[machine]\ndescription = \"\xc2\xb5 \\\"\xc2\xb5\"\n"
+                            "topology = 'pu:2'  # \xc2\xb5\n",
+                            "m.toml")
+                  .ok());
+  EXPECT_TRUE(parse_machine("[machine]\ndescription = \"\"\"\n\xc2\xb5 \"\xc2\xb5\"\n\"\"\"\n"
+                            "topology = \"pu:2\"\n",
+                            "m.toml")
+                  .ok());
+}
+
 TEST(ParseMachine, GuestIsChecked) {
   EXPECT_EQ(
       error_in("[guest]\nsteal = 1\n"),

@@ -1,7 +1,4 @@
-// Fuzz entry of the importers. Not part of the library; build it with clang:
-//   clang++ -std=c++20 -g -O1 -fsanitize=fuzzer,address,undefined -DRUNQLAB_FUZZ -Isrc
-//     src/base/{check,diagnostics,numbers,result}.cc src/trace/import/*.cc (no tests) and the
-//     libraries fmt, z, lzma and zstd
+// Fuzz entry of the importers.
 #ifdef RUNQLAB_FUZZ
 
 #include <cstddef>
