@@ -107,7 +107,8 @@ bool Balancer::balance_domain(SchedDomain& d, CpuId cpu, IdleType idle, SimTime 
                               uint32_t& pulled) {
   pulled = 0;
   ++pass_.domains;
-  Attempt a{.domain = d, .dst = cpu, .idle = idle, .now = now, .cpus = d.span};
+  cpus_ = d.span;
+  Attempt a{.domain = d, .dst = cpu, .idle = idle, .now = now, .cpus = cpus_};
   const bool stands_for_group = should_balance(a);
   if (stands_for_group && pull_from_busiest(a, cpu, pulled)) {
     if (pulled != 0) {

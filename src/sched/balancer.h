@@ -53,7 +53,7 @@ class Balancer {
     CpuId dst;
     IdleType idle;
     SimTime now;
-    CpuMask cpus;  // still considered
+    CpuMask& cpus;  // still considered
     Imbalance imbalance{};
     bool all_pinned = false, some_pinned = false;
     CpuId other_dst{};  // a CPU of the same group where a pinned task may run
@@ -84,6 +84,7 @@ class Balancer {
   FairClass& fair_;
   RandomStream newidle_random_;
   BalancePass pass_;
+  CpuMask cpus_;  // of the attempt in progress
 };
 
 }  // namespace runqlab::sched

@@ -2,10 +2,10 @@
 // tasks to sleep and wakes those that are named here.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
-#include <deque>
-#include <vector>
 
+#include "base/ring.h"
 #include "base/types.h"
 
 namespace runqlab::sched {
@@ -32,7 +32,7 @@ class Pipe {
       pages_.back().end += bytes;
       return;
     }
-    for (; bytes > 0; bytes -= kPage) pages_.push_back({0, bytes < kPage ? bytes : kPage});
+    for (; bytes > 0; bytes -= kPage) pages_.push_back({0, std::min(bytes, kPage)});
   }
 
   // Takes up to `bytes`; a page that was read to its end is free again.
@@ -47,13 +47,13 @@ class Pipe {
   }
 
   // Sleepers, first come first served; one is woken at a time.
-  std::deque<TaskId> readers, writers;
+  Ring<TaskId> readers, writers;
 
  private:
   struct Page {
     int64_t begin, end;
   };
-  std::deque<Page> pages_;
+  Ring<Page> pages_;
   size_t capacity_;
 };
 

@@ -181,7 +181,7 @@ Simulation::Step Simulation::pipe_read(Here here, TaskId id, TaskRun& t) {
   }
   const bool was_full = pipe.full();
   pipe.take(t.op.amount);
-  const auto wake_first = [&](std::deque<TaskId>& sleepers) {
+  const auto wake_first = [&](Ring<TaskId>& sleepers) {
     const TaskId first = sleepers.front();
     sleepers.pop_front();
     kernel_.wake(here, first, wake_flags::kSync, WakeContext::task);
