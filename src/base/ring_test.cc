@@ -8,7 +8,7 @@
 namespace runqlab {
 namespace {
 
-RC_GTEST_PROP(Ring, IsADeque, (std::vector<int> steps)) {
+RC_GTEST_PROP(Ring, IsADeque, (const std::vector<int>& steps)) {
   Ring<int> ring;
   std::deque<int> deque;
   for (const int v : steps) {
