@@ -106,6 +106,13 @@ class TwoTasks {
   sched::FairClass fair_;
 };
 
+// A fork's check, or, where wakeups have a flag of their own (EEVDF), the balancer's. Before that
+// the balancer's look like wakeups.
+bool open_ended(const Row& row, bool wakeups_are_flagged) {
+  const int64_t flags = row[wf];
+  return (flags & kForkFlag) != 0 || (wakeups_are_flagged && (flags & kWakeupFlag) == 0);
+}
+
 // The checks on each CPU so far.
 class Before {
  public:
@@ -114,22 +121,23 @@ class Before {
     const auto it = asked_.find(row[rqcpu]);
     return it != asked_.end() && it->second[cpid] == row[cpid] && it->second[cpse] == row[cpse];
   }
-  // Time that curr has run uncharged: since it was picked, if the check that asked for it is known
-  // and nothing has charged it since.
+  // The longest that curr can have run uncharged: since the last check on its queue that it was not
+  // curr of, as then it had yet to be picked; the tick charges too. 0 when queueing the wakee has
+  // charged it.
   [[nodiscard]] int64_t uncharged_ns(const Row& row) const {
-    const auto it = asked_.find(row[rqcpu]);
     const bool placed = (row[wf] & kSelectedFlag) != 0 || (row[wf] & kWakeupFlag) == 0;
-    if (placed || it == asked_.end()) return 0;
-    const bool picked = it->second[ppid] == row[cpid] && row[cse] == row[cpse] &&
-                        row[cvl] == row[cdl];  // protected, as after a pick
-    return picked ? std::clamp<int64_t>(row[t_ns] - it->second[t_ns], 0, kTickNs) : 0;
+    if (placed) return 0;
+    const auto it = last_.find(row[rqcpu]);
+    if (it == last_.end() || it->second[cpid] == row[cpid]) return kTickNs;
+    return std::clamp<int64_t>(row[t_ns] - it->second[t_ns], 0, kTickNs);
   }
   void note(const Row& row) {
     if (row[resched] != 0) asked_[row[rqcpu]] = row;
+    last_[row[rqcpu]] = row;
   }
 
  private:
-  std::map<int64_t, Row> asked_;
+  std::map<int64_t, Row> asked_, last_;
 };
 
 class Reader {
@@ -225,9 +233,10 @@ class Reader {
 }  // namespace
 
 void PreemptTally::add(const PreemptTally& o) {
-  for (const auto field : {&PreemptTally::rows, &PreemptTally::equal, &PreemptTally::only_model,
-                           &PreemptTally::only_kernel, &PreemptTally::third_task,
-                           &PreemptTally::groups, &PreemptTally::curr_left}) {
+  for (const auto field :
+       {&PreemptTally::rows, &PreemptTally::equal, &PreemptTally::only_model,
+        &PreemptTally::only_kernel, &PreemptTally::third_task, &PreemptTally::groups,
+        &PreemptTally::uncharged, &PreemptTally::open_end, &PreemptTally::curr_left}) {
     this->*field += o.*field;
   }
 }
@@ -250,6 +259,10 @@ Result<PreemptTally> decide_preempt_rows(const std::string& path, const sched::K
       ++t.curr_left;
       return;
     }
+    if (open_ended(row, has_deadlines)) {
+      ++t.open_end;
+      return;
+    }
     if (std::abs(row[cvr] - row[pvr]) > kOtherQueueNs) {
       ++t.groups;
       return;
@@ -258,7 +271,11 @@ Result<PreemptTally> decide_preempt_rows(const std::string& path, const sched::K
       ++t.third_task;
       return;
     }
-    const bool model = !itself && queue.preempts(row, need_resched, uncharged);
+    const bool model = !itself && queue.preempts(row, need_resched, 0);
+    if (uncharged != 0 && !itself && queue.preempts(row, need_resched, uncharged) != model) {
+      ++t.uncharged;
+      return;
+    }
     const bool recorded = row[resched] != 0;
     if (model == recorded) {
       ++t.equal;

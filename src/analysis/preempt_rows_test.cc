@@ -54,6 +54,37 @@ TEST(PreemptRows, WhatARowDoesNotHoldIsCounted) {
   EXPECT_EQ(t.decided(), 0U);
 }
 
+TEST(PreemptRows, AForksOutcomeIsOpen) {
+  const PreemptTally t = decide("1,0,0,2,7,9000000,1048576,50,1,8,1,1048576,0x4,0,1\n");
+  EXPECT_EQ(t.open_end, 1U);
+  EXPECT_EQ(t.decided(), 0U);
+}
+
+constexpr const char* kEevdf =
+    "t_ns,exec_cpu,rqcpu,nr,cpid,cvr,cwt,cse,cpse,ppid,pvr,pwt,wf,minvr,cdl,pdl,cvl,pvl,csl,psl,"
+    "resched\n";
+
+// curr at 9.00 ms; the wakee has the earlier deadline and is eligible while it lies behind curr.
+PreemptTally decide_eevdf(const std::string& rows) {
+  const File file(kEevdf + rows);
+  return decide_preempt_rows(file.path(), sched::kernel_of("6.12.95").value(), 8).value();
+}
+
+TEST(PreemptRows, ADelayedWakeeLeavesCurrUncharged) {
+  const auto row = [&](const char* wakee_vruntime, const char* flags, const char* resched) {
+    return std::string("1,0,0,2,7,9000000,1048576,50,1,8,") + wakee_vruntime + ",1048576," + flags +
+           ",0,13000000,11000000,0,0,3000000,3000000," + resched + "\n";
+  };
+  // Placed, so curr is up to date: the wakee is ahead of the average, hence not eligible.
+  EXPECT_EQ(decide_eevdf(row("9000100", "0x88", "0")).equal, 1U);
+  // Queued all along: curr may have run past it.
+  EXPECT_EQ(decide_eevdf(row("9000100", "0x8", "0")).uncharged, 1U);
+  // Behind curr in any case.
+  EXPECT_EQ(decide_eevdf(row("8999900", "0x8", "1")).equal, 1U);
+  // The balancer's.
+  EXPECT_EQ(decide_eevdf(row("8999900", "0x0", "1")).open_end, 1U);
+}
+
 TEST(PreemptRows, ErrorsNameTheLine) {
   const auto error = [](const std::string& text, const char* kernel) {
     const File file(text);

@@ -22,9 +22,9 @@ std::string share(const analysis::PreemptTally& t) {
 }
 
 void print_row(const std::string& name, const analysis::PreemptTally& t) {
-  print_text("{:>7} {:>7} {:>7} {:>7}  {:>6} {:>7} {:>8}  {:>10} {:>11}  {}\n", t.rows, t.decided(),
-             t.equal, share(t), t.third_task, t.groups, t.curr_left, t.only_model, t.only_kernel,
-             name);
+  print_text("{:>7} {:>7} {:>7} {:>7}  {:>6} {:>7} {:>9} {:>8} {:>8}  {:>10} {:>11}  {}\n", t.rows,
+             t.decided(), t.equal, share(t), t.third_task, t.groups, t.uncharged, t.open_end,
+             t.curr_left, t.only_model, t.only_kernel, name);
 }
 
 report::Json to_json(const analysis::PreemptTally& t) {
@@ -32,7 +32,11 @@ report::Json to_json(const analysis::PreemptTally& t) {
           {"decided", t.decided()},
           {"equal", t.equal},
           {"undecided",
-           {{"third_task", t.third_task}, {"groups", t.groups}, {"curr_left", t.curr_left}}},
+           {{"third_task", t.third_task},
+            {"groups", t.groups},
+            {"uncharged", t.uncharged},
+            {"open_end", t.open_end},
+            {"curr_left", t.curr_left}}},
           {"only_model_preempts", t.only_model},
           {"only_kernel_preempted", t.only_kernel}};
 }
@@ -48,7 +52,10 @@ int validate(const Options& o) {
     print_text("  kernel {}, slices scaled for {} CPUs\n\n", kernel->arm(),
                machine->topology.nr_cpus());
     print_text(
-        "   rows undecided   equal  equal %  only model only kernel  preemption checks of\n");
+        "   rows decided   equal equal %   third  groups uncharged     open  leaving  only model "
+        "only "
+        "kernel  "
+        "preemption checks of\n");
   }
   for (const std::string& file : o.files) {
     const auto t = analysis::decide_preempt_rows(file, *kernel, machine->topology.nr_cpus());
@@ -67,8 +74,11 @@ int validate(const Options& o) {
     if (o.files.size() > 1) print_row("all", total);
     print_text(
         "\nundecided, as the row does not hold it: third: another task was queued whose deadline "
-        "counts;\ngroups: the two were on queues of different cgroups; leaving: curr had left the "
-        "queue\n");
+        "counts;\ngroups: the two were on queues of different cgroups; uncharged: the outcome "
+        "hangs "
+        "on what\ncurr had run since it was last charged; open: a fork or pull, after which the "
+        "recording took any "
+        "later\nrequest for the check's; leaving: curr had left the queue\n");
   }
   return kOk;
 }
